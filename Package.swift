@@ -237,6 +237,8 @@ let package = Package(
 
         // Where the host meets the machine and the plugin.
         .target(name: "CBghostSystem", cSettings: c),
+        // The pages of the dashboard, which the compiler embeds.
+        .target(name: "CBghostPage", exclude: ["page"], cSettings: c),
         .systemLibrary(name: "CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
         .systemLibrary(
             name: "CSQLite",
@@ -349,9 +351,10 @@ let package = Package(
         .target(
             name: "BghostControl",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostLinux", "BghostMetrics", "BghostModel",
-                "BghostNotify",
-                "BghostPolicy", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "BghostAPI", "BghostBase", "BghostCrypto", "BghostLinux", "BghostMetrics",
+                "BghostModel",
+                "BghostNotify", "BghostPolicy", "CBghostPage",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

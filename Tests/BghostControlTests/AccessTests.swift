@@ -91,14 +91,17 @@ struct AccessTests {
                 try await serving.ask { _ = try await $0.enable(plugin: "no-such-plugin") }
             }
         }
-        let own = PeerCredentials(pid: getpid(), uid: geteuid(), gid: getegid())
+        let own = Caller(
+            peer: PeerCredentials(pid: getpid(), uid: geteuid(), gid: getegid()),
+            role: .operate
+        )
         #expect(
             told.withLock { $0 } == [
-                ControlVerb(method: "POST", path: "/v1/submit", peer: own, status: 202),
+                ControlVerb(method: "POST", path: "/v1/submit", caller: own, status: 202),
                 ControlVerb(
                     method: "POST",
                     path: "/v1/plugins/no-such-plugin/enable",
-                    peer: own,
+                    caller: own,
                     status: 404
                 ),
             ]
@@ -159,7 +162,7 @@ struct AccessTests {
         }
         let verbs = told.withLock { $0 }
         #expect(verbs.map(\.status) == [403])
-        #expect(verbs.map(\.peer.uid) == [Self.stranger])
+        #expect(verbs.map(\.caller.peer.uid) == [Self.stranger])
     }
 
     @Test(.enabled(if: geteuid() == 0))

@@ -140,7 +140,7 @@ extension Integration {
             "trigger", "expire", "stop", "submit", "cancel", "redrive", "discard", "throttle clear",
             "uses add", "uses clear", "disable", "enable", "backup", "reload", "simulate launch",
             "simulate expire", "simulate fact", "simulate clock", "notify test", "notify act",
-            "transfers cancel", "transfers retry",
+            "transfers cancel", "transfers retry", "dashboard",
         ]
 
         @Test(.timeLimit(.minutes(5)))

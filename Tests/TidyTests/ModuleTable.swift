@@ -53,6 +53,7 @@ enum ModuleTable {
             ]
         ),
         Module("CBghostSystem"),
+        Module("CBghostPage"),
         Module("CFFI"),
         Module("CSQLite"),
         Module("CSodium"),
@@ -119,9 +120,8 @@ enum ModuleTable {
         Module(
             "BghostControl",
             [
-                "BghostAPI", "BghostBase", "BghostLinux", "BghostMetrics", "BghostModel",
-                "BghostNotify",
-                "BghostPolicy",
+                "BghostAPI", "BghostBase", "BghostCrypto", "BghostLinux", "BghostMetrics",
+                "BghostModel", "BghostNotify", "BghostPolicy", "CBghostPage",
             ]
         ),
         Module(

@@ -20,6 +20,10 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case readOnly = "BG2110"
     case foreignPage = "BG2120"
     case contentType = "BG2121"
+    case noSession = "BG2122"
+    case badTicket = "BG2123"
+    case noSuchSite = "BG2124"
+    case noDashboard = "BG2125"
 
     // BG4: requests and runs. The first eight are the codes of `SubmitErrorCode`.
     case unavailable = "BG4001"
@@ -102,6 +106,9 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         switch self {
         case .badRequest, .badParameters, .pastLatestBegin, .badSimulation, .badAction: 400
         case .notPermitted, .socketForbidden, .readOnly, .foreignPage: 403
+        case .noSession, .badTicket: 401
+        case .noSuchSite: 421
+        case .noDashboard: 409
         case .contentType: 415
         case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute, .noSuchRequest, .nothingDead,
             .noSuchPlugin, .noSuchNotification, .noSuchTransfer:
@@ -161,6 +168,18 @@ extension FaultCode {
         case .foreignPage:
             "The request came from a page in a browser, or for another host. The control socket serves "
                 + "programs only, so that no page can use it where it is forwarded to a port."
+        case .noSession:
+            "A request to the dashboard's address needs the token of a session that has not ended. "
+                + "`bghost dashboard` opens a new one."
+        case .badTicket:
+            "A link of `bghost dashboard` works once, within a minute, and until the daemon restarts. "
+                + "Run it again."
+        case .noSuchSite:
+            "A browser asked for the dashboard by a name that is not its own. Use the link of "
+                + "`bghost dashboard`; the names of proxies belong into `host.dashboard.hosts`."
+        case .noDashboard:
+            "The daemon serves no dashboard: its manifest has no `host.dashboard`, or its address is "
+                + "in use. Set it, for instance `\"dashboard\": { \"listen\": \"127.0.0.1:8645\" }`, and restart."
         case .contentType:
             "A request that changes something and has a body says `Content-Type: application/json`, "
                 + "which a page in a browser cannot send unasked."

@@ -51,6 +51,9 @@ package enum Schema {
     package static let transfers = AnswerSchema<API.Transfers>("bghost.transfers/1")
     package static let transfer = AnswerSchema<API.TransferAnswer>("bghost.transfer/1")
     package static let logs = AnswerSchema<API.LogLines>("bghost.logs/1")
+    package static let ticket = AnswerSchema<API.Ticket>("bghost.ticket/1")
+    package static let session = AnswerSchema<API.DashboardSession>("bghost.session/1")
+    package static let endedSession = AnswerSchema<API.EndedSession>("bghost.session.end/1")
     package static let error = AnswerSchema<API.Failure>("bghost.error/1")
 
     /// Of each `API.LogLine`, since lines travel alone.

@@ -34,7 +34,8 @@ struct Root: AsyncParsableCommand {
             Pending.self, Cancel.self, Runs.self, Show.self, Logs.self, Dead.self, Redrive.self,
             Discard.self, Throttle.self, Uses.self, Disable.self, Enable.self, Backup.self,
             Plugin.self,
-            Plan.self, Reload.self, Replay.self, Simulate.self, Notify.self, Transfers.self,
+            DashboardLink.self, Plan.self, Reload.self, Replay.self, Simulate.self, Notify.self,
+            Transfers.self,
             Version.self, Completion.self,
         ],
         defaultSubcommand: Run.self

@@ -93,7 +93,15 @@ enum Daemon {
             if group != nil { warn(ifClosed: socket, hostLog) }
             let record = note(socket, ofManifest: reading.path, hostLog)
             defer { record?.remove(socket: socket) }
-            try await serve(host, socket, claim.withLock { $0 }, group, port, hostLog)
+            try await serve(
+                host,
+                socket,
+                claim.withLock { $0 },
+                group,
+                port,
+                manifest.host.dashboard.map(Dashboard.init),
+                hostLog
+            )
         } catch {
             await host.drain()
             await fetcher.shutDown()
@@ -162,17 +170,22 @@ enum Daemon {
         _ claim: SocketClaim?,
         _ group: ControlAccess.Group?,
         _ actionPort: Int?,
+        _ dashboard: Dashboard?,
         _ log: HostLog
     ) async throws {
+        let onVerb: @Sendable (ControlVerb) -> Void = { verb in
+            log.write(.info, "control.verb", verb.sentence)
+        }
         let server = ControlServer(
             host: host,
             notifications: host,
+            dashboard: dashboard,
             socketPath: socket,
             claim: claim,
             access: ControlAccess(group: group) { peer in
                 host.isOwnProcess(peer.pid, user: peer.uid)
             },
-            onVerb: { verb in log.write(.info, "control.verb", verb.sentence) },
+            onVerb: onVerb,
             onReady: {
                 log.write(.info, "control.ready", "listening on \(socket)")
                 await host.reportReady()
@@ -186,6 +199,22 @@ enum Daemon {
             .init(service: ReloadService(host: host)),
         ]
         if let actionPort { services.append(.init(service: actions(host, actionPort, log))) }
+        if let dashboard {
+            services.append(
+                .init(
+                    service: DashboardServer(
+                        host: host,
+                        notifications: host,
+                        dashboard: dashboard,
+                        onVerb: onVerb,
+                        onReady: {
+                            log.write(.info, "dashboard.ready", "the dashboard is at \($0)")
+                        },
+                        onFailure: { log.write(.error, "dashboard.failed", $0) }
+                    )
+                )
+            )
+        }
         var group = ServiceGroupConfiguration(
             services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],

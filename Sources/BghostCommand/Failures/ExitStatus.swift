@@ -40,9 +40,11 @@ enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
             self = .usage
         case .socketTaken, .notASocket, .socketFolder, .storeFailed, .notStored, .backupFailed:
             self = .taken
-        case .manifestRefused, .needsRestart: self = .badManifest
+        case .manifestRefused, .needsRestart, .noDashboard: self = .badManifest
         case .unavailable, .tooManyPending, .stopping: self = .tryLater
-        case .socketForbidden, .notPermitted, .readOnly, .foreignPage: self = .noPermission
+        case .socketForbidden, .notPermitted, .readOnly, .foreignPage, .noSession, .badTicket,
+            .noSuchSite:
+            self = .noPermission
         case .internalError: self = .internalError
         case .versionSkew, .unreadableAnswer, .connectionLost, .immediateRunIneligible,
             .endedWithoutRun, .noSuchRoute:

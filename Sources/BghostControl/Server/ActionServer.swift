@@ -89,22 +89,6 @@ package struct ActionServer: Service, CustomStringConvertible {
     private static let connectionsMax = 16
 
     private var builder: HTTPServerBuilder {
-        let limits = ControlLimits()
-        return .http1(
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [
-                    RequestDeadline(
-                        receiveTime: TimeAmount(limits.receiveTime),
-                        idleTime: TimeAmount(limits.idleTime),
-                        stallTime: TimeAmount(limits.stallTime)
-                    )
-                ],
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: ControlLimits.headBytesMax,
-                    maxHeaderListSize: ControlLimits.headBytesMax,
-                    maxHeaderFieldCount: ControlLimits.headFieldsMax
-                )
-            )
-        )
+        .http1(configuration: .bounded(ControlLimits(), first: []))
     }
 }

@@ -36,7 +36,10 @@ enum Answer {
 
 /// Adds the version to each response, refuses clients of another series, and converts all errors to faults.
 struct Envelope: RouterMiddleware {
-    typealias Context = BasicRequestContext
+    typealias Context = ControlContext
+
+    /// Checks where the request comes from.
+    let checkOrigin: @Sendable (Request) throws(ControlFault) -> Void
 
     func handle(
         _ request: Request,
@@ -45,7 +48,7 @@ struct Envelope: RouterMiddleware {
     ) async throws -> Response {
         var response: Response
         do throws(any Error) {
-            try ForeignPage.check(request)
+            try checkOrigin(request)
             try Self.checkVersion(request.headers[.bghostVersion])
             response = try await next(request, context)
         } catch let fault as ControlFault {

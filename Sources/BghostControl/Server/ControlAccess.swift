@@ -78,19 +78,22 @@ package struct ControlAccess: Sendable {
 package struct ControlVerb: Equatable, Sendable {
     var method: String
     var path: String
-    var peer: PeerCredentials
+    var caller: Caller
     /// The HTTP status of its response.
     var status: Int
 
-    init(method: String, path: String, peer: PeerCredentials, status: Int) {
+    init(method: String, path: String, caller: Caller, status: Int) {
         self.method = method
         self.path = path
-        self.peer = peer
+        self.caller = caller
         self.status = status
     }
 
-    /// One line, such as "POST /v1/reload by uid 0, pid 7: 200".
+    /// One line, such as "POST /v1/reload by uid 0, pid 7: 200" or "POST /v1/reload by uid 0 at the
+    /// dashboard: 200".
     package var sentence: String {
-        "\(method) \(path) by uid \(peer.uid), pid \(peer.pid): \(status)"
+        // The process that asked for the ticket has ended.
+        let place = caller.isDashboard ? " at the dashboard" : ", pid \(caller.peer.pid)"
+        return "\(method) \(path) by uid \(caller.peer.uid)\(place): \(status)"
     }
 }

@@ -10,15 +10,30 @@ internal import NIOCore
 
 /// The routes of the control API.
 struct ControlRoutes: Sendable {
-    typealias Context = BasicRequestContext
+    typealias Context = ControlContext
+
+    /// Where clients connect.
+    enum Entrance {
+        case socket
+        case dashboard
+    }
 
     let host: any HostControl
     var notifications: (any NotificationControl)?
+    var dashboard: Dashboard?
     var onFault: @Sendable (Endpoint, FaultCode) -> Void = { _, _ in }
 
-    func router() -> Router<Context> {
+    func router(for entrance: Entrance = .socket) -> Router<Context> {
         let router = Router(context: Context.self)
-        router.addMiddleware { Envelope() }
+        router.addMiddleware {
+            switch entrance {
+            case .socket:
+                Envelope { request throws(ControlFault) in try ForeignPage.check(request) }
+            case .dashboard:
+                Envelope { request throws(ControlFault) in try DashboardGuard.checkContent(request)
+                }
+            }
+        }
         let endpoints = EndpointRouter(router: router, onFault: onFault)
         endpoints.on(.version) { _, _ in version() }
         endpoints.on(.status) { request, _ in try await status(request) }
@@ -50,6 +65,7 @@ struct ControlRoutes: Sendable {
         }
         TransferRoutes(host: host).add(to: endpoints)
         endpoints.on(.logs) { request, _ in try await LogRoute(host: host).answer(request) }
+        DashboardRoutes(dashboard: dashboard).add(to: endpoints, for: entrance)
         return router
     }
 

@@ -16,6 +16,7 @@ internal import Synchronization
 package struct ControlServer: Service, CustomStringConvertible {
     private let host: any HostControl
     private let notifications: (any NotificationControl)?
+    private let dashboard: Dashboard?
     private let socketPath: String
     private let claim: SocketClaim?
     private let limits: ControlLimits
@@ -28,6 +29,7 @@ package struct ControlServer: Service, CustomStringConvertible {
 
     /// - Parameters:
     ///   - notifications: the notifications of the daemon; `nil` omits their routes.
+    ///   - dashboard: the dashboard for which clients get links; `nil` if there is none.
     ///   - socketPath: an absolute path; its folder must exist, and other users must not have write
     ///     permission.
     ///   - claim: the right to listen there, if the caller has it already.
@@ -38,6 +40,7 @@ package struct ControlServer: Service, CustomStringConvertible {
     package init(
         host: any HostControl,
         notifications: (any NotificationControl)? = nil,
+        dashboard: Dashboard? = nil,
         socketPath: String,
         claim: SocketClaim? = nil,
         limits: ControlLimits = ControlLimits(),
@@ -48,6 +51,7 @@ package struct ControlServer: Service, CustomStringConvertible {
     ) {
         self.host = host
         self.notifications = notifications
+        self.dashboard = dashboard
         self.socketPath = socketPath
         self.claim = claim
         self.limits = limits
@@ -62,12 +66,15 @@ package struct ControlServer: Service, CustomStringConvertible {
 
     /// The methods and paths of the API, such as `GET /v1/runs/:id`, so that tests can check all of them.
     var routes: [String] {
-        ControlRoutes(host: host, notifications: notifications).router().routes.map { route in
+        let routes = ControlRoutes(host: host, notifications: notifications)
+        let all = routes.router().routes + routes.router(for: .dashboard).routes
+        let names = all.map { route in
             let parts = route.path.description.split(separator: "/").map { part in
                 part.hasPrefix("{") ? ":" + part.dropFirst().dropLast() : String(part)
             }
             return "\(route.method) /" + parts.joined(separator: "/")
         }
+        return Array(Set(names))
     }
 
     /// The name of the service, for the service group.
@@ -100,15 +107,22 @@ package struct ControlServer: Service, CustomStringConvertible {
         _ claim: SocketClaim,
         onListening: @escaping @Sendable (any Channel) async -> Void
     ) throws -> any Service {
-        let routes = ControlRoutes(host: host, notifications: notifications, onFault: onFault)
+        let routes = ControlRoutes(
+            host: host,
+            notifications: notifications,
+            dashboard: dashboard,
+            onFault: onFault
+        )
         let (responder, logger, onVerb) = (routes.router().buildResponder(), logger, onVerb)
         let respond: HTTPChannelHandler.Responder = { request, writer, channel in
-            let context = ControlRoutes.Context(
+            var context = ControlContext(
                 source: ApplicationRequestContextSource(channel: channel, logger: logger)
             )
             var response: Response
             do {
-                response = try await Verbs.answer(request, on: channel, onVerb) {
+                if Verbs.isVerb(request) { context.caller = try await Verbs.caller(on: channel) }
+                response = try await Verbs.answer(request, by: context.caller, onVerb) {
+                    [context] in
                     try await responder.respond(to: request, context: context)
                 }
             } catch let error as HTTPParserError {
@@ -149,21 +163,7 @@ package struct ControlServer: Service, CustomStringConvertible {
     private var configuration: HTTP1Channel.Configuration {
         let (limits, access) = (limits, access)
         let memberConnections = ConnectionCount(most: max(1, limits.connectionsMax / 2))
-        return HTTP1Channel.Configuration(
-            additionalChannelHandlers: [
-                PeerGate(access, memberConnections),
-                RequestDeadline(
-                    receiveTime: TimeAmount(limits.receiveTime),
-                    idleTime: TimeAmount(limits.idleTime),
-                    stallTime: TimeAmount(limits.stallTime)
-                ),
-            ],
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: ControlLimits.headBytesMax,
-                maxHeaderListSize: ControlLimits.headBytesMax,
-                maxHeaderFieldCount: ControlLimits.headFieldsMax
-            )
-        )
+        return .bounded(limits, first: [PeerGate(access, memberConnections)])
     }
 }
 

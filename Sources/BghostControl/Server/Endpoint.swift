@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
 internal import HTTPTypes
 
 /// The calls of the control API: each raw value is the method and the path.
@@ -45,6 +46,9 @@ enum Endpoint: String, CaseIterable, Sendable {
     case cancelTransfer = "POST /v1/transfers/:id/cancel"
     case retryTransfer = "POST /v1/transfers/:id/retry"
     case logs = "GET /v1/logs"
+    case ticket = "POST /v1/web/tickets"
+    case beginSession = "POST /v1/web/session"
+    case endSession = "DELETE /v1/web/session"
 
     /// The method as text.
     var verb: String { String(rawValue.prefix { $0 != " " }) }
@@ -52,8 +56,16 @@ enum Endpoint: String, CaseIterable, Sendable {
     /// The path, with `:name` for each variable part.
     var path: String { String(rawValue.drop { $0 != "/" }) }
 
-    /// `GET` needs the role `read`, every other method `operate`.
     var method: HTTPRequest.Method { HTTPRequest.Method(verb) ?? .get }
+
+    /// `GET` needs the role `read`, every other method `operate`, but for those about a session, which has
+    /// the role of its client.
+    var role: ControlRole {
+        switch self {
+        case .ticket, .beginSession, .endSession: .read
+        default: method == .get ? .read : .operate
+        }
+    }
 
     /// A key that a query may have.
     struct QueryKey: Equatable, Sendable {
@@ -80,7 +92,7 @@ enum Endpoint: String, CaseIterable, Sendable {
             .stop,
             .cancelAll, .cancel,
             .clearThrottle, .addUse, .clearUses, .enable, .reload, .outbox, .testNotification, .act,
-            .transfers, .cancelTransfer, .retryTransfer:
+            .transfers, .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
             []
         case .status:
             [

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostModel
 internal import Hummingbird
 
-/// Adds routes for endpoints, and checks the queries of their requests.
+/// Adds routes for endpoints, and checks the roles and the queries of their requests.
 struct EndpointRouter {
-    typealias Context = BasicRequestContext
+    typealias Context = ControlContext
     typealias Handler = @Sendable (Request, Context) async throws -> Response
 
     let router: Router<Context>
@@ -16,6 +17,7 @@ struct EndpointRouter {
         let onFault = onFault
         router.on(RouterPath(endpoint.path), method: endpoint.method) { request, context in
             do {
+                if endpoint.role == .operate { try Self.checkRole(context.caller) }
                 try Query(request).check(for: endpoint)
                 return try await handler(request, context)
             } catch let fault as ControlFault {
@@ -23,5 +25,15 @@ struct EndpointRouter {
                 throw fault
             }
         }
+    }
+
+    private static func checkRole(_ caller: Caller?) throws(ControlFault) {
+        guard caller?.role != .operate else { return }
+        let user = caller.map { "user \($0.peer.uid)" } ?? "nobody in particular"
+        throw ControlFault(
+            .readOnly,
+            "\(user) may look at this daemon and not change anything",
+            fix: "ask its operator, or set `host.controlRole` in its manifest"
+        )
     }
 }

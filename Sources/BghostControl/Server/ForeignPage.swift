@@ -50,7 +50,7 @@ enum ForeignPage {
     }
 
     /// Browsers let pages send forms and plain text to any site, but not JSON.
-    private static func checkContent(_ request: Request) throws(ControlFault) {
+    static func checkContent(_ request: Request) throws(ControlFault) {
         let type = request.headers[.contentType]
         let length = request.headers[.contentLength]
         let hasBody = request.headers[.transferEncoding] != nil || length ?? "0" != "0"

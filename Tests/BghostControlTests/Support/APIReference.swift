@@ -148,6 +148,7 @@ enum APIReference {
         case simulation = "Simulation"
         case notifications = "Notifications"
         case transfers = "Transfers"
+        case dashboard = "The dashboard"
     }
 }
 

@@ -191,4 +191,18 @@ extension APISamples {
             candidates: [task]
         )
     )
+
+    static let ticket = API.Ticket(
+        url: "http://127.0.0.1:8645/#0c7b4b6a0f0d4c1e9a3b5d7f8e6a4c2b",
+        role: .operate,
+        expiresAt: minute
+    )
+
+    static let session = API.DashboardSession(
+        token: "6a4c2b0c7b4b6a0f0d4c1e9a3b5d7f8e",
+        role: .operate,
+        expiresAt: minute,
+        host: "edge-7",
+        version: BghostVersion.text
+    )
 }

@@ -16,6 +16,7 @@ extension Endpoint {
         case .simulateFact, .simulateClock: .simulation
         case .outbox, .testNotification, .act: .notifications
         case .transfers, .cancelTransfer, .retryTransfer: .transfers
+        case .ticket, .beginSession, .endSession: .dashboard
         }
     }
 
@@ -64,6 +65,12 @@ extension Endpoint {
         case .cancelTransfer: "Cancels a transfer."
         case .retryTransfer: "Tries a waiting transfer again now."
         case .logs: "Lines of the log, the oldest first."
+        case .ticket:
+            "A link that begins a session of the dashboard. Only the control socket has this call."
+        case .beginSession:
+            "Begins a session, with the ticket of a link. Only the dashboard's address has this call; it needs no session."
+        case .endSession:
+            "Ends the session of the request. Only the dashboard's address has this call."
         }
     }
 
@@ -89,8 +96,16 @@ extension Endpoint {
             | `action` | The id of the action; needed. |
             | `text` | The text of the answer. |
             """
+        case .beginSession:
+            """
+            a JSON object:
+
+            | key | meaning |
+            | --- | --- |
+            | `ticket` | The fragment of the link, what follows `#`; needed. |
+            """
         case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .run,
-            .expire, .stop,
+            .expire, .stop, .ticket, .endSession,
             .pending, .cancelAll,
             .cancel, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses, .addUse,
             .clearUses, .disable, .enable, .reload, .backup, .why, .simulateFact, .simulateClock,
@@ -160,6 +175,9 @@ extension Endpoint {
         case .cancelTransfer, .retryTransfer:
             [.noSuchTransfer, .ambiguousTransfer, .transferOver]
         case .logs: [.noSuchTask, .noSuchRun, .ambiguousRun]
+        case .ticket: [.noDashboard, .unavailable]
+        case .beginSession: [.badTicket, .noDashboard]
+        case .endSession: []
         }
     }
 

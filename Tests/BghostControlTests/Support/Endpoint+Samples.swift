@@ -114,6 +114,9 @@ extension Endpoint {
             )
         case .logs:
             (200, Answer(Schema.logs, API.LogLines(entries: [APISamples.logLine])))
+        case .ticket: (201, Answer(Schema.ticket, APISamples.ticket))
+        case .beginSession: (201, Answer(Schema.session, APISamples.session))
+        case .endSession: (200, Answer(Schema.endedSession, API.EndedSession()))
         }
     }
 

@@ -3,7 +3,7 @@
 import BghostTestSupport
 import Glibc
 
-/// A connection to a Unix socket whose bytes a test chooses.
+/// A connection to a Unix socket, or to a port of this machine, whose bytes a test chooses.
 ///
 /// Blocking: use it in `onThread`.
 final class RawConnection: Sendable {
@@ -16,6 +16,20 @@ final class RawConnection: Sendable {
                 throw SystemCallError(call: "connect", code: errno)
             }
         }
+    }
+
+    /// Connects to a port of 127.0.0.1.
+    init(port: Int) throws {
+        fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(fd, $0, size) }
+        }
+        guard status == 0 else { throw SystemCallError(call: "connect", code: errno) }
     }
 
     deinit { close(fd) }

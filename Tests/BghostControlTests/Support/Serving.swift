@@ -18,6 +18,7 @@ struct Serving: Sendable {
     static func with(
         _ host: MemoryHost = MemoryHost(),
         notifications: (any NotificationControl)? = nil,
+        dashboard: Dashboard? = nil,
         limits: ControlLimits = ControlLimits(),
         access: ControlAccess = ControlAccess(),
         onVerb: @escaping @Sendable (ControlVerb) -> Void = { _ in },
@@ -36,6 +37,7 @@ struct Serving: Sendable {
         var server = ControlServer(
             host: host,
             notifications: notifications,
+            dashboard: dashboard,
             socketPath: serving.socketPath,
             limits: limits,
             access: access,

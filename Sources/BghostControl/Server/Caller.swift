@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostModel
+internal import Hummingbird
+
+/// Who sent a request, and what it may do.
+struct Caller: Equatable, Sendable {
+    /// The process at the other end of the control socket; of a session, the one that asked for its ticket.
+    let peer: PeerCredentials
+    let role: ControlRole
+    /// Whether the request came through the dashboard.
+    var isDashboard = false
+}
+
+/// What is known of a request beside its text.
+struct ControlContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// `nil` for a request that changes nothing: then nobody looks it up.
+    var caller: Caller?
+    /// The token of the session, at the dashboard.
+    var token: String?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+    }
+}
