@@ -7,11 +7,11 @@ import { count } from "./time.js";
 
 /** A word of a shell's command line. */
 export function word(text) {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  if (/[\u0000-\u001f\u007f]/.test(text)) {
-    return `$'${text.replace(/['\\]/g, "\\$&").replace(/[\u0000-\u001f\u007f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`)}'`;
-  }
-  return `'${text.replaceAll("'", "'\\''")}'`;
+	if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+	if (/[\u0000-\u001f\u007f]/.test(text)) {
+		return `$'${text.replace(/['\\]/g, "\\$&").replace(/[\u0000-\u001f\u007f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`)}'`;
+	}
+	return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const command = (...words) => ["bghost", ...words.filter((part) => part != null).map(word)].join(" ");
@@ -20,15 +20,15 @@ const notices = document.getElementById("notices");
 
 /** Shows what an action did until the viewer dismisses it or goes on. */
 export function notice(text, link) {
-  patch(
-    notices,
-    el(
-      "div",
-      { class: "notice" },
-      el("span", null, text, " ", link && el("a", { href: link.href }, link.text)),
-      el("button", { type: "button", class: "plain", "aria-label": "Dismiss", on: { click: () => patch(notices) } }, "✕"),
-    ),
-  );
+	patch(
+		notices,
+		el(
+			"div",
+			{ class: "notice" },
+			el("span", null, text, " ", link && el("a", { href: link.href }, link.text)),
+			el("button", { type: "button", class: "plain", "aria-label": "Dismiss", on: { click: () => patch(notices) } }, "✕"),
+		),
+	);
 }
 
 export const dismiss = () => patch(notices);
@@ -40,62 +40,62 @@ export const onChange = (call) => (refresh = call);
  * Asks with a dialog. `command` and `send` get the values of `fields` by name; `done` says what the daemon did.
  */
 function ask({ title, effect, fields = [], command: line, verb, danger, send, done }) {
-  const values = Object.fromEntries(fields.map((field) => [field.name, field.value ?? (field.type === "checkbox" ? false : "")]));
-  const code = el("code", null, line(values));
-  const fault = el("div", { class: "fault", role: "alert" });
-  const inputs = fields.map((field) => {
-    const take = (event) => {
-      values[field.name] = field.type === "checkbox" ? event.currentTarget.checked : event.currentTarget.value;
-      code.textContent = line(values);
-    };
-    const props = { id: `field-${field.name}`, name: field.name, on: { input: take }, autocomplete: "off", spellcheck: "false" };
-    const label = el("label", { for: props.id }, field.label);
-    if (field.type === "checkbox") return el("div", { class: "check" }, el("input", { ...props, type: "checkbox" }), label);
-    const input =
-      field.type === "json"
-        ? el("textarea", { ...props, rows: "6" }, values[field.name])
-        : el("input", { ...props, type: "text", value: values[field.name], placeholder: field.placeholder, maxlength: "1024" });
-    return el("div", { class: "field" }, label, input, field.hint && el("p", { class: "quiet" }, field.hint));
-  });
-  const go = el("button", { type: "submit", class: danger ? "danger" : "main" }, verb);
-  const dialog = el(
-    "dialog",
-    { "aria-labelledby": "ask-title" },
-    el(
-      "form",
-      {
-        on: {
-          submit: async (event) => {
-            event.preventDefault();
-            if (go.disabled) return;
-            go.disabled = true;
-            patch(fault);
-            try {
-              const answer = await send(values);
-              dialog.close();
-              const { text, link } = done(answer, values);
-              notice(text, link);
-              refresh();
-            } catch (error) {
-              patch(fault, el("p", null, `${capital(error.message)}.`, error.code && ` (${error.code})`), error.fix && el("p", null, capital(error.fix)));
-            } finally {
-              go.disabled = false;
-            }
-          },
-        },
-      },
-      el("h2", { id: "ask-title" }, title),
-      el("p", null, effect),
-      inputs,
-      el("p", { class: "quiet" }, "The same on the command line:"),
-      el("div", { class: "command", tabindex: "0", role: "region", "aria-label": "Command line" }, code),
-      fault,
-      el("div", { class: "choices" }, el("button", { type: "button", on: { click: () => dialog.close() } }, "Cancel"), go),
-    ),
-  );
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+	const values = Object.fromEntries(fields.map((field) => [field.name, field.value ?? (field.type === "checkbox" ? false : "")]));
+	const code = el("code", null, line(values));
+	const fault = el("div", { class: "fault", role: "alert" });
+	const inputs = fields.map((field) => {
+		const take = (event) => {
+			values[field.name] = field.type === "checkbox" ? event.currentTarget.checked : event.currentTarget.value;
+			code.textContent = line(values);
+		};
+		const props = { id: `field-${field.name}`, name: field.name, on: { input: take }, autocomplete: "off", spellcheck: "false" };
+		const label = el("label", { for: props.id }, field.label);
+		if (field.type === "checkbox") return el("div", { class: "check" }, el("input", { ...props, type: "checkbox" }), label);
+		const input =
+			field.type === "json"
+				? el("textarea", { ...props, rows: "6" }, values[field.name])
+				: el("input", { ...props, type: "text", value: values[field.name], placeholder: field.placeholder, maxlength: "1024" });
+		return el("div", { class: "field" }, label, input, field.hint && el("p", { class: "quiet" }, field.hint));
+	});
+	const go = el("button", { type: "submit", class: danger ? "danger" : "main" }, verb);
+	const dialog = el(
+		"dialog",
+		{ "aria-labelledby": "ask-title" },
+		el(
+			"form",
+			{
+				on: {
+					submit: async (event) => {
+						event.preventDefault();
+						if (go.disabled) return;
+						go.disabled = true;
+						patch(fault);
+						try {
+							const answer = await send(values);
+							dialog.close();
+							const { text, link } = done(answer, values);
+							notice(text, link);
+							refresh();
+						} catch (error) {
+							patch(fault, el("p", null, `${capital(error.message)}.`, error.code && ` (${error.code})`), error.fix && el("p", null, capital(error.fix)));
+						} finally {
+							go.disabled = false;
+						}
+					},
+				},
+			},
+			el("h2", { id: "ask-title" }, title),
+			el("p", null, effect),
+			inputs,
+			el("p", { class: "quiet" }, "The same on the command line:"),
+			el("div", { class: "command", tabindex: "0", role: "group", "aria-label": "Command line" }, code),
+			fault,
+			el("div", { class: "choices" }, el("button", { type: "button", on: { click: () => dialog.close() } }, "Cancel"), go),
+		),
+	);
+	dialog.addEventListener("close", () => dialog.remove());
+	document.body.append(dialog);
+	dialog.showModal();
 }
 
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -103,165 +103,165 @@ const name = (text) => el("strong", null, el("bdi", null, text));
 
 /** A button that acts, for the role `operate` only. */
 export const act = (text, click, label, kind = "") =>
-  mayOperate() ? el("button", { type: "button", class: kind, "aria-label": label, on: { click } }, text) : null;
+	mayOperate() ? el("button", { type: "button", class: kind, "aria-label": label, on: { click } }, text) : null;
 
 export function runNow(task, parameters = {}) {
-  const isFamily = task.endsWith(".*");
-  const prefix = task.slice(0, -1);
-  const id = (values) => (isFamily ? prefix + values.rest : task);
-  ask({
-    title: "Run now",
-    effect: ["Runs ", name(task), " now: it ignores the start time and throttling. Slots and limits still apply."],
-    fields: [
-      isFamily && { name: "rest", label: `Identifier, after ${prefix}`, placeholder: "example" },
-      { name: "parameters", label: "Parameters", type: "json", value: JSON.stringify(parameters, null, 2), hint: "A JSON object; its keys override the task's own parameters." },
-      { name: "ignore", label: "Run it although a requirement is unmet", type: "checkbox" },
-    ].filter(Boolean),
-    command: (values) =>
-      command("trigger", id(values), ...(compact(values.parameters) === "{}" ? [] : ["--parameters", compact(values.parameters)]), values.ignore ? "--ignore-requirements" : null),
-    verb: "Run now",
-    send: (values) => post(`/v1/tasks/${encodeURIComponent(id(values))}/trigger`, {}, {
-      parameters: object(values.parameters),
-      ...(values.ignore ? { ignoresRequirements: true } : {}),
-    }),
-    done: ({ request }) => ({
-      text: `Requested a run of ${request.task}.`,
-      link: { href: href("tasks", request.task), text: "Show the task" },
-    }),
-  });
+	const isFamily = task.endsWith(".*");
+	const prefix = task.slice(0, -1);
+	const id = (values) => (isFamily ? prefix + values.rest : task);
+	ask({
+		title: "Run now",
+		effect: ["Runs ", name(task), " now: it ignores the start time and throttling. Slots and limits still apply."],
+		fields: [
+			isFamily && { name: "rest", label: `Identifier, after ${prefix}`, placeholder: "example" },
+			{ name: "parameters", label: "Parameters", type: "json", value: JSON.stringify(parameters, null, 2), hint: "A JSON object; its keys override the task's own parameters." },
+			{ name: "ignore", label: "Run it although a requirement is unmet", type: "checkbox" },
+		].filter(Boolean),
+		command: (values) =>
+			command("trigger", id(values), ...(compact(values.parameters) === "{}" ? [] : ["--parameters", compact(values.parameters)]), values.ignore ? "--ignore-requirements" : null),
+		verb: "Run now",
+		send: (values) => post(`/v1/tasks/${encodeURIComponent(id(values))}/trigger`, {}, {
+			parameters: object(values.parameters),
+			...(values.ignore ? { ignoresRequirements: true } : {}),
+		}),
+		done: ({ request }) => ({
+			text: `Requested a run of ${request.task}.`,
+			link: { href: href("tasks", request.task), text: "Show the task" },
+		}),
+	});
 }
 
 function compact(text) {
-  try {
-    return JSON.stringify(JSON.parse(text));
-  } catch {
-    return text.trim() || "{}";
-  }
+	try {
+		return JSON.stringify(JSON.parse(text));
+	} catch {
+		return text.trim() || "{}";
+	}
 }
 
 function object(text) {
-  let value;
-  try {
-    value = JSON.parse(text.trim() || "{}");
-  } catch (error) {
-    throw new Error(`the parameters are not JSON: ${error.message}`);
-  }
-  if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Error("the parameters are not a JSON object");
-  return value;
+	let value;
+	try {
+		value = JSON.parse(text.trim() || "{}");
+	} catch (error) {
+		throw new Error(`the parameters are not JSON: ${error.message}`);
+	}
+	if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Error("the parameters are not a JSON object");
+	return value;
 }
 
 export const stopRun = (run) =>
-  ask({
-    title: "Stop the run",
-    effect: ["Asks run ", name(shortId(run.id)), " of ", name(run.task), ` to stop. It is killed if it has not ended after ${run.graceSeconds} s, and it is not retried.`],
-    command: () => command("stop", run.id),
-    verb: "Stop the run",
-    danger: true,
-    send: () => post(`/v1/runs/${run.id}/stop`),
-    done: (answer) => ({ text: `Asked the run of ${answer.task} to stop; it has ${answer.graceSeconds} s.` }),
-  });
+	ask({
+		title: "Stop the run",
+		effect: ["Asks run ", name(shortId(run.id)), " of ", name(run.task), ` to stop. It is killed if it has not ended after ${run.graceSeconds} s, and it is not retried.`],
+		command: () => command("stop", run.id),
+		verb: "Stop the run",
+		danger: true,
+		send: () => post(`/v1/runs/${run.id}/stop`),
+		done: (answer) => ({ text: `Asked the run of ${answer.task} to stop; it has ${answer.graceSeconds} s.` }),
+	});
 
 export const expireRun = (run) =>
-  ask({
-    title: "Expire the run",
-    effect: ["Ends the runtime of run ", name(shortId(run.id)), " of ", name(run.task), ` now. It is killed if it has not ended after ${run.graceSeconds} s. The task's retry policy applies.`],
-    command: () => command("expire", run.id),
-    verb: "Expire the run",
-    danger: true,
-    send: () => post(`/v1/runs/${run.id}/expire`),
-    done: (answer) => ({ text: `The runtime of the run of ${answer.task} has ended; it has ${answer.graceSeconds} s to stop.` }),
-  });
+	ask({
+		title: "Expire the run",
+		effect: ["Ends the runtime of run ", name(shortId(run.id)), " of ", name(run.task), ` now. It is killed if it has not ended after ${run.graceSeconds} s. The task's retry policy applies.`],
+		command: () => command("expire", run.id),
+		verb: "Expire the run",
+		danger: true,
+		send: () => post(`/v1/runs/${run.id}/expire`),
+		done: (answer) => ({ text: `The runtime of the run of ${answer.task} has ended; it has ${answer.graceSeconds} s to stop.` }),
+	});
 
 export const withdraw = (task, total) =>
-  ask({
-    title: "Withdraw pending requests",
-    effect: ["Withdraws the pending requests of ", name(task), total ? ` (${total} now).` : ".", " A run in progress goes on, and a schedule waits for its next time."],
-    command: () => command("cancel", task),
-    verb: "Withdraw",
-    danger: true,
-    send: () => remove(`/v1/tasks/${encodeURIComponent(task)}/pending`),
-    done: (answer) => ({ text: `Withdrew ${count(answer.count, "request")} of ${task}.` }),
-  });
+	ask({
+		title: "Withdraw pending requests",
+		effect: ["Withdraws the pending requests of ", name(task), total ? ` (${total} now).` : ".", " A run in progress goes on, and a schedule waits for its next time."],
+		command: () => command("cancel", task),
+		verb: "Withdraw",
+		danger: true,
+		send: () => remove(`/v1/tasks/${encodeURIComponent(task)}/pending`),
+		done: (answer) => ({ text: `Withdrew ${count(answer.count, "request")} of ${task}.` }),
+	});
 
 export const clearThrottle = (task, points) =>
-  ask({
-    title: "Clear throttling",
-    effect: ["Clears the throttle points of ", name(task), ` (${points} now), so its next run need not wait for them.`],
-    command: () => command("throttle", "clear", task),
-    verb: "Clear throttling",
-    send: () => remove(`/v1/tasks/${encodeURIComponent(task)}/throttle`),
-    done: (answer) => ({ text: `Cleared ${count(answer.points, "throttle point")} of ${answer.task}.` }),
-  });
+	ask({
+		title: "Clear throttling",
+		effect: ["Clears the throttle points of ", name(task), ` (${points} now), so its next run need not wait for them.`],
+		command: () => command("throttle", "clear", task),
+		verb: "Clear throttling",
+		send: () => remove(`/v1/tasks/${encodeURIComponent(task)}/throttle`),
+		done: (answer) => ({ text: `Cleared ${count(answer.points, "throttle point")} of ${answer.task}.` }),
+	});
 
 /** Redrives or discards one dead letter, `{request}`, or all of a task, `{task}`. */
 function dead(verb, effect, { request, task }, total) {
-  const what = request ? ["the dead letter ", name(shortId(request)), " of ", name(task)] : [`the dead letters of `, name(task), ` (${total} now)`];
-  ask({
-    title: verb === "redrive" ? "Redrive" : "Discard",
-    effect: [`${verb === "redrive" ? "Redrives" : "Deletes"} `, what, `: ${effect}`],
-    command: () => command(verb, ...(request ? [request] : ["--task", task])),
-    verb: request ? capital(verb) : `${capital(verb)} ${count(total, "dead letter")}`,
-    danger: verb === "discard",
-    send: () => post(`/v1/dead/${verb}`, request ? { request } : { task }),
-    done: (answer) => ({
-      text:
-        `${verb === "redrive" ? "Redrove" : "Deleted"} ${count(answer.requests.length, "dead letter")}.` +
-        (answer.refused.length ? ` ${answer.refused.length} are unchanged: the manifest no longer permits their task.` : "") +
-        (answer.more ? " There are more: repeat it." : ""),
-    }),
-  });
+	const what = request ? ["the dead letter ", name(shortId(request)), " of ", name(task)] : [`the dead letters of `, name(task), ` (${total} now)`];
+	ask({
+		title: verb === "redrive" ? "Redrive" : "Discard",
+		effect: [`${verb === "redrive" ? "Redrives" : "Deletes"} `, what, `: ${effect}`],
+		command: () => command(verb, ...(request ? [request] : ["--task", task])),
+		verb: request ? capital(verb) : `${capital(verb)} ${count(total, "dead letter")}`,
+		danger: verb === "discard",
+		send: () => post(`/v1/dead/${verb}`, request ? { request } : { task }),
+		done: (answer) => ({
+			text:
+				`${verb === "redrive" ? "Redrove" : "Deleted"} ${count(answer.requests.length, "dead letter")}.` +
+				(answer.refused.length ? ` ${answer.refused.length} are unchanged: the manifest no longer permits their task.` : "") +
+				(answer.more ? " There are more: repeat it." : ""),
+		}),
+	});
 }
 
 export const redrive = (choice, total) => dead("redrive", "they become pending again, with no failures counted.", choice, total);
 export const discard = (choice, total) => dead("discard", "they are not tried again. This cannot be undone.", choice, total);
 
 export const disable = (plugin) =>
-  ask({
-    title: "Disable the plugin",
-    effect: ["Switches ", name(plugin), " off, also across restarts: new requests for its tasks are refused, and pending ones wait."],
-    fields: [
-      { name: "reason", label: "Reason", type: "text", placeholder: "shown by bghost status" },
-      { name: "stop", label: "Also ask its runs to stop", type: "checkbox" },
-    ],
-    command: (values) => command("disable", plugin, ...(values.reason ? ["--reason", values.reason] : []), values.stop ? "--stop" : null),
-    verb: "Disable",
-    danger: true,
-    send: (values) => post(`/v1/plugins/${encodeURIComponent(plugin)}/disable`, { reason: values.reason, stop: values.stop ? "true" : "" }),
-    done: (answer) => ({
-      text: `Disabled ${answer.plugin}.${answer.stopping.length ? ` Asked ${count(answer.stopping.length, "run")} to stop.` : answer.running.length ? ` ${count(answer.running.length, "run")} in progress.` : ""}`,
-    }),
-  });
+	ask({
+		title: "Disable the plugin",
+		effect: ["Switches ", name(plugin), " off, also across restarts: new requests for its tasks are refused, and pending ones wait."],
+		fields: [
+			{ name: "reason", label: "Reason", type: "text", placeholder: "shown by bghost status" },
+			{ name: "stop", label: "Also ask its runs to stop", type: "checkbox" },
+		],
+		command: (values) => command("disable", plugin, ...(values.reason ? ["--reason", values.reason] : []), values.stop ? "--stop" : null),
+		verb: "Disable",
+		danger: true,
+		send: (values) => post(`/v1/plugins/${encodeURIComponent(plugin)}/disable`, { reason: values.reason, stop: values.stop ? "true" : "" }),
+		done: (answer) => ({
+			text: `Disabled ${answer.plugin}.${answer.stopping.length ? ` Asked ${count(answer.stopping.length, "run")} to stop.` : answer.running.length ? ` ${count(answer.running.length, "run")} in progress.` : ""}`,
+		}),
+	});
 
 export const enable = (plugin) =>
-  ask({
-    title: "Enable the plugin",
-    effect: ["Switches ", name(plugin), " on, and lifts its quarantine."],
-    command: () => command("enable", plugin),
-    verb: "Enable",
-    send: () => post(`/v1/plugins/${encodeURIComponent(plugin)}/enable`),
-    done: (answer) => ({ text: `Enabled ${answer.plugin}.` }),
-  });
+	ask({
+		title: "Enable the plugin",
+		effect: ["Switches ", name(plugin), " on, and lifts its quarantine."],
+		command: () => command("enable", plugin),
+		verb: "Enable",
+		send: () => post(`/v1/plugins/${encodeURIComponent(plugin)}/enable`),
+		done: (answer) => ({ text: `Enabled ${answer.plugin}.` }),
+	});
 
 export const reload = (manifest, report) =>
-  ask({
-    title: "Reload the manifest",
-    effect: ["Reads ", name(manifest), " again and puts it in force: all of it, or nothing if it has an error. Runs in progress go on."],
-    command: () => command("reload"),
-    verb: "Reload",
-    send: () => post("/v1/reload"),
-    done: (answer) => {
-      report(answer);
-      return { text: "Reloaded the manifest." };
-    },
-  });
+	ask({
+		title: "Reload the manifest",
+		effect: ["Reads ", name(manifest), " again and puts it in force: all of it, or nothing if it has an error. Runs in progress go on."],
+		command: () => command("reload"),
+		verb: "Reload",
+		send: () => post("/v1/reload"),
+		done: (answer) => {
+			report(answer);
+			return { text: "Reloaded the manifest." };
+		},
+	});
 
 export const backup = () =>
-  ask({
-    title: "Back up the store",
-    effect: "Writes a copy of the store into a new file on the daemon's machine, as the daemon's user.",
-    fields: [{ name: "file", label: "File", type: "text", placeholder: "/var/backups/bghost.db", hint: "An absolute path; the file must not exist." }],
-    command: (values) => command("backup", values.file || "FILE"),
-    verb: "Back up",
-    send: (values) => post("/v1/backup", { file: values.file }),
-    done: (answer) => ({ text: `Wrote ${count(answer.bytes, "byte")} to ${answer.file}.` }),
-  });
+	ask({
+		title: "Back up the store",
+		effect: "Writes a copy of the store into a new file on the daemon's machine, as the daemon's user.",
+		fields: [{ name: "file", label: "File", type: "text", placeholder: "/var/backups/bghost.db", hint: "An absolute path; the file must not exist." }],
+		command: (values) => command("backup", values.file || "FILE"),
+		verb: "Back up",
+		send: (values) => post("/v1/backup", { file: values.file }),
+		done: (answer) => ({ text: `Wrote ${count(answer.bytes, "byte")} to ${answer.file}.` }),
+	});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { act, discard, redrive } from "./actions.js";
 import { el } from "./dom.js";
-import { block, choose, heading, json, panel, runLink, shortId, table, taskLink, theirs } from "./parts.js";
+import { block, choose, filters, heading, json, panel, prose, quiet, runLink, shortId, table, taskLink } from "./parts.js";
 import { count, number, when } from "./time.js";
 
 const SHOWN = 50;
@@ -9,55 +9,53 @@ const SHOWN = 50;
 const load = (ctx) => ctx.get("/v1/dead", { task: ctx.query.task, limit: 1000 });
 
 const causes = ({ failures, losses, interruptions }) =>
-  [failures && count(failures, "failure"), losses && count(losses, "crash", "crashes"), interruptions && count(interruptions, "interruption")].filter(Boolean).join(", ");
+	[failures && count(failures, "failure"), losses && count(losses, "crash", "crashes"), interruptions && count(interruptions, "interruption")].filter(Boolean).join(", ");
 
 function view(ctx, { deadLetters }) {
-  const { query, status } = ctx;
-  const names = [...new Set([...status.tasks.filter((task) => task.deadLetters > 0).map((task) => task.id), ...(query.task ? [query.task] : [])])].sort();
-  const groups = new Map();
-  for (const letter of deadLetters) {
-    if (!groups.has(letter.task)) groups.set(letter.task, []);
-    groups.get(letter.task).push(letter);
-  }
-  const totals = new Map(status.tasks.map((task) => [task.id, task.deadLetters]));
-  return [
-    heading("Dead letters"),
-    el("p", { class: "quiet" }, "Requests that failed too often. They are kept, and not retried."),
-    el(
-      "div",
-      { class: "filters", role: "search" },
-      choose(ctx, "task", "Task", [["", "All"], ...names.map((name) => [name, name])]),
-      el("span", { class: "quiet", role: "status" }, count(query.task ? deadLetters.length : status.deadLetters, "dead letter")),
-    ),
-    deadLetters.length === 0 && el("p", { class: "panel calm" }, query.task ? "This task has no dead letter." : "There is no dead letter."),
-    [...groups.entries()].map(([task, letters]) => {
-      const total = Math.max(letters.length, totals.get(task) ?? 0);
-      return panel(
-        task,
-        {
-          id: `task-${task.replace(/\W+/g, "-")}`,
-          note: number(total),
-          actions: [act("Redrive all", () => redrive({ task }, total), `Redrive all of ${task}`), act("Discard all", () => discard({ task }, total), `Discard all of ${task}`)],
-        },
-        table(
-          `Dead letters of ${task}`,
-          [
-            ["Request", (letter) => el("code", { title: letter.id }, shortId(letter.id)), "fit"],
-            ["Died", (letter) => when(letter.diedAt), "fit num"],
-            ["Reason", (letter) => theirs(letter.reason)],
-            ["Counted", causes, "fit"],
-            ["Last run", (letter) => runLink(letter.run), "fit"],
-            ["Parameters", (letter) => (Object.keys(letter.parameters ?? {}).length ? el("details", null, el("summary", null, "Show"), block("Parameters", json(letter.parameters))) : el("span", { class: "quiet" }, "none")), "wide"],
-            ["", (letter) => el("span", { class: "actions" }, act("Redrive", () => redrive({ request: letter.id, task }), `Redrive ${shortId(letter.id)}`), act("Discard", () => discard({ request: letter.id, task }), `Discard ${shortId(letter.id)}`)), "fit"],
-          ],
-          letters.slice(0, SHOWN),
-          (letter) => letter.id,
-          "",
-        ),
-        el("p", { class: "more" }, taskLink(task), letters.length > SHOWN && el("span", { class: "quiet" }, ` The newest ${SHOWN} are shown.`)),
-      );
-    }),
-  ];
+	const { query, status } = ctx;
+	const names = [...new Set([...status.tasks.filter((task) => task.deadLetters > 0).map((task) => task.id), ...(query.task ? [query.task] : [])])].sort();
+	const groups = new Map();
+	for (const letter of deadLetters) {
+		if (!groups.has(letter.task)) groups.set(letter.task, []);
+		groups.get(letter.task).push(letter);
+	}
+	const totals = new Map(status.tasks.map((task) => [task.id, task.deadLetters]));
+	return [
+		heading("Dead letters"),
+		el("p", { class: "quiet" }, "Requests that failed too often. They are kept, and not retried."),
+		filters(
+			count(query.task ? deadLetters.length : status.deadLetters, "dead letter"),
+			choose(ctx, "task", "Task", [["", "All"], ...names.map((name) => [name, name])]),
+		),
+		deadLetters.length === 0 && el("p", { class: "panel calm" }, query.task ? "This task has no dead letter." : "There is no dead letter."),
+		[...groups.entries()].map(([task, letters]) => {
+			const total = Math.max(letters.length, totals.get(task) ?? 0);
+			return panel(
+				task,
+				{
+					id: `task-${task.replace(/\W+/g, "-")}`,
+					note: number(total),
+					actions: [act("Redrive all", () => redrive({ task }, total), `Redrive all of ${task}`), act("Discard all", () => discard({ task }, total), `Discard all of ${task}`)],
+				},
+				table(
+					`Dead letters of ${task}`,
+					[
+						["Request", (letter) => el("code", { title: letter.id }, shortId(letter.id)), "fit"],
+						["Died", (letter) => when(letter.diedAt), "fit num"],
+						["Reason", (letter) => prose(letter.reason)],
+						["Counted", causes, "fit"],
+						["Last run", (letter) => runLink(letter.run), "fit"],
+						["Parameters", (letter) => (Object.keys(letter.parameters ?? {}).length ? el("details", null, el("summary", null, "Show"), block("Parameters", json(letter.parameters))) : quiet("none")), "wide"],
+						["", (letter) => el("span", { class: "actions" }, act("Redrive", () => redrive({ request: letter.id, task }), `Redrive ${shortId(letter.id)}`), act("Discard", () => discard({ request: letter.id, task }), `Discard ${shortId(letter.id)}`)), "fit"],
+					],
+					letters.slice(0, SHOWN),
+					(letter) => letter.id,
+					"",
+				),
+				el("p", { class: "more" }, taskLink(task), letters.length > SHOWN && quiet(` The newest ${SHOWN} are shown.`)),
+			);
+		}),
+	];
 }
 
 export default { load, view };

@@ -1,42 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts that several pages show.
 import { el } from "./dom.js";
-import { bytes, duration, when } from "./time.js";
+import { duration, when } from "./time.js";
 
 export const href = (page, id, query) => {
-  const text = query ? new URLSearchParams(Object.entries(query).filter(([, v]) => v)).toString() : "";
-  return `#/${page}${id ? `/${encodeURIComponent(id)}` : ""}${text ? `?${text}` : ""}`;
+	const text = query ? new URLSearchParams(Object.entries(query).filter(([, v]) => v)).toString() : "";
+	return `#/${page}${id ? `/${encodeURIComponent(id)}` : ""}${text ? `?${text}` : ""}`;
 };
 
 /** A text that somebody else wrote: isolated, so its direction cannot act on its neighbours. */
 export const theirs = (text, props) => el("bdi", { class: "theirs", ...props }, text);
 
+/** A sentence of the daemon: its `words` become code, and its times are shown as all others. */
+export const prose = (text) =>
+	theirs(
+		(text ?? "").split(/(`[^`]+`|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/).map((part, index) => (index % 2 === 0 ? part : part[0] === "`" ? el("code", null, part.slice(1, -1)) : when(part, "short"))),
+	);
+
+export const quiet = (...content) => el("span", { class: "quiet" }, content);
+
 export const taskLink = (id) => el("a", { class: "name", href: href("tasks", id) }, theirs(id));
 export const pluginLink = (name) => el("a", { href: href("plugins", null, { text: name }) }, theirs(name));
 export const shortId = (id) => `…${id.slice(-8)}`;
 export const runLink = (id, text) =>
-  el("a", { class: "id", href: href("runs", id), title: id, "aria-label": `run ${id}` }, text ?? shortId(id));
+	el("a", { class: "id", href: href("runs", id), title: id, "aria-label": `run ${id}` }, text ?? shortId(id));
 
 const MARKS = { good: "✓", bad: "✕", warn: "!", live: "▸", wait: "◦", off: "–" };
 
 /** A state: colour, mark and word, so that none is needed alone. */
 export const badge = (tone, text) =>
-  el("span", { class: `badge ${tone}` }, el("span", { class: "mark", "aria-hidden": "true" }, MARKS[tone]), text);
+	el("span", { class: `badge ${tone}` }, el("span", { class: "mark", "aria-hidden": "true" }, MARKS[tone]), text);
 
 const REASONS = {
-  graceExceeded: "grace exceeded",
-  startTimeout: "start timeout",
+	graceExceeded: "grace exceeded",
+	startTimeout: "start timeout",
 };
 
 /** How a run ended, in words. */
 export function outcomeText(outcome) {
-  const [, word, detail] = /^(\w+)(?:\((.*)\))?$/.exec(outcome) ?? [null, outcome, null];
-  const name = word === "cancelledClean" ? "cancelled" : word;
-  return detail ? `${name}: ${REASONS[detail] ?? detail}` : name;
+	const [, word, detail] = /^(\w+)(?:\((.*)\))?$/.exec(outcome) ?? [null, outcome, null];
+	const name = word === "cancelledClean" ? "cancelled" : word;
+	return detail ? `${name}: ${REASONS[detail] ?? detail}` : name;
 }
 
 export const toneOf = (run) =>
-  !run.outcome ? "live" : run.outcome === "succeeded" ? "good" : run.outcome === "cancelledClean" ? "off" : "bad";
+	!run.outcome ? "live" : run.outcome === "succeeded" ? "good" : run.outcome === "cancelledClean" ? "off" : "bad";
 
 export const isFailure = (run) => Boolean(run?.outcome) && toneOf(run) === "bad";
 
@@ -46,139 +54,140 @@ export const runBadge = (run) => badge(toneOf(run), run.outcome ? outcomeText(ru
 
 /** What went wrong in a run, one line. */
 export function faultOf(run) {
-  if (run.message) return run.message;
-  const crash = run.crash;
-  if (crash && (crash.line || crash.place)) return [crash.line, crash.place && `at ${crash.place}`].filter(Boolean).join(", ");
-  if (run.outcome === "killed(graceExceeded)") return `did not stop within its grace of ${duration(run.graceSeconds)}`;
-  return run.stopReason && run.outcome !== "succeeded" ? `asked to stop: ${run.stopReason}` : "";
+	if (run.message) return run.message;
+	const crash = run.crash;
+	if (crash && (crash.line || crash.place)) return [crash.line, crash.place && `at ${crash.place}`].filter(Boolean).join(", ");
+	if (run.outcome === "killed(graceExceeded)") return `did not stop within its grace of ${duration(run.graceSeconds)}`;
+	return run.stopReason && run.outcome !== "succeeded" ? `asked to stop: ${run.stopReason}` : "";
 }
 
 export function progressOf(run) {
-  const { done, total, phase } = run.progress ?? {};
-  if (done === undefined) return el("span", { class: "quiet" }, "no progress reported");
-  const percent = total ? Math.min(100, Math.floor((done / total) * 100)) : null;
-  return el(
-    "span",
-    { class: "progress" },
-    el("progress", { max: "100", value: percent === null ? null : String(percent), "aria-label": "progress" }),
-    el("span", { class: "num" }, percent === null ? `${done}` : `${percent} %`),
-    phase && theirs(phase, { class: "theirs quiet" }),
-  );
+	const { done, total, phase } = run.progress ?? {};
+	if (done === undefined) return quiet("no progress reported");
+	const percent = total ? Math.min(100, Math.floor((done / total) * 100)) : null;
+	return el(
+		"span",
+		{ class: "progress" },
+		el("progress", { max: "100", value: percent === null ? null : String(percent), "aria-label": "progress" }),
+		el("span", { class: "num" }, percent === null ? `${done}` : `${percent} %`),
+		phase && theirs(phase, { class: "theirs quiet" }),
+	);
 }
 
 /** How much of its runtime a run has used. */
 export const runtimeOf = (run) =>
-  run.startedAt
-    ? [when(run.startedAt, "since"), el("span", { class: "quiet" }, ` of ${duration(run.limitSeconds)}`)]
-    : el("span", { class: "quiet" }, "starting");
+	run.startedAt
+		? [when(run.startedAt, "since"), quiet(` of ${duration(run.limitSeconds)}`)]
+		: quiet("starting");
 
 /**
  * A table; each column is `[title, cell, class]`, and `key` identifies a row. On narrow screens its rows become blocks,
  * with the titles before the cells: roles keep it a table then.
  */
 export function table(label, columns, rows, key, empty, sort) {
-  if (!rows.length) return el("p", { class: "empty" }, empty);
-  const shown = columns.filter(Boolean);
-  const head = shown.map(([title, , kind, order]) => {
-    const sorted = order && sort && sort.key === order;
-    return el(
-      "th",
-      { role: "columnheader", scope: "col", class: kind, "aria-sort": sorted ? (sort.down ? "descending" : "ascending") : null },
-      order && sort
-        ? el("button", { type: "button", class: "sort", on: { click: () => sort.set(order) } }, title, el("span", { "aria-hidden": "true" }, sorted ? (sort.down ? " ↓" : " ↑") : ""))
-        : title || el("span", { class: "unseen" }, "actions"),
-    );
-  });
-  return el(
-    "table",
-    { role: "table", "aria-label": label },
-    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, head)),
-    el(
-      "tbody",
-      { role: "rowgroup" },
-      rows.map((row) =>
-        el(
-          "tr",
-          { role: "row", "data-key": key(row) },
-          shown.map(([title, cell, kind]) => el("td", { role: "cell", class: kind, "data-label": title || null }, cell(row))),
-        ),
-      ),
-    ),
-  );
+	if (!rows.length) return el("p", { class: "empty" }, empty);
+	const shown = columns.filter(Boolean);
+	const head = shown.map(([title, , kind, order]) => {
+		const sorted = order && sort && sort.key === order;
+		return el(
+			"th",
+			{ role: "columnheader", scope: "col", class: kind, "aria-sort": sorted ? (sort.down ? "descending" : "ascending") : null },
+			order && sort
+				? el("button", { type: "button", class: "sort", on: { click: () => sort.set(order) } }, title, el("span", { "aria-hidden": "true" }, sorted ? (sort.down ? " ↓" : " ↑") : ""))
+				: title || el("span", { class: "unseen" }, "actions"),
+		);
+	});
+	return el(
+		"table",
+		{ role: "table", "aria-label": label },
+		el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, head)),
+		el(
+			"tbody",
+			{ role: "rowgroup" },
+			rows.map((row) =>
+				el(
+					"tr",
+					{ role: "row", "data-key": key(row) },
+					shown.map(([title, cell, kind]) => el("td", { role: "cell", class: kind, "data-label": title || null }, cell(row))),
+				),
+			),
+		),
+	);
 }
 
 /** A section of a page, with a heading and actions beside it. */
 export const panel = (title, { id, actions, note, tone } = {}, ...content) =>
-  el(
-    "section",
-    { class: `panel ${tone ?? ""}`, "data-key": `panel-${id ?? title}`, id, "aria-labelledby": `h-${id ?? title.replace(/\W+/g, "-")}` },
-    el(
-      "div",
-      { class: "bar" },
-      el("h2", { id: `h-${id ?? title.replace(/\W+/g, "-")}` }, title),
-      note && el("span", { class: "quiet" }, note),
-      actions && el("span", { class: "actions" }, actions),
-    ),
-    content,
-  );
+	el(
+		"section",
+		{ class: `panel ${tone ?? ""}`, "data-key": `panel-${id ?? title}`, id, "aria-labelledby": `h-${id ?? title.replace(/\W+/g, "-")}` },
+		el(
+			"div",
+			{ class: "bar" },
+			el("h2", { id: `h-${id ?? title.replace(/\W+/g, "-")}` }, title),
+			note && quiet(note),
+			actions && el("span", { class: "actions" }, actions),
+		),
+		content,
+	);
 
 /** The heading of a page; `tools` stand beside it. */
 export const heading = (title, props, ...tools) =>
-  el("div", { class: "heading" }, el("h1", { tabindex: "-1", ...props }, title), el("div", { class: "tools" }, tools));
+	el("div", { class: "heading" }, el("h1", { tabindex: "-1", ...props }, title), el("div", { class: "tools" }, tools));
 
 export const button = (text, click, kind = "", label) =>
-  el("button", { type: "button", class: kind, "aria-label": label, on: { click } }, text);
+	el("button", { type: "button", class: kind, "aria-label": label, on: { click } }, text);
 
 export const facts = (pairs) =>
-  el(
-    "dl",
-    { class: "facts" },
-    pairs.filter((pair) => pair && pair[1] != null && pair[1] !== "").map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))),
-  );
+	el(
+		"dl",
+		{ class: "facts" },
+		pairs.filter((pair) => pair && pair[1] != null && pair[1] !== "" && pair[1] !== false).map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))),
+	);
 
 /** A text of several lines in a box that scrolls. */
-export const block = (label, text) => el("pre", { class: "block", tabindex: "0", role: "region", "aria-label": label }, text);
+export const block = (label, text) => el("pre", { class: "block", tabindex: "0", role: "group", "aria-label": label }, text);
 export const json = (value) => JSON.stringify(value, null, 2);
-
-export const memory = (run) => (run.peakMemoryBytes == null ? "" : bytes(run.peakMemoryBytes));
 
 /** A field that filters: the address holds its value under `name`. */
 export const search = (ctx, name, label, placeholder) =>
-  el("input", {
-    type: "search",
-    "aria-label": label,
-    placeholder,
-    "data-search": true,
-    "data-key": `field-${name}`,
-    autocomplete: "off",
-    spellcheck: "false",
-    maxlength: "200",
-    value: ctx.query[name] ?? "",
-    on: { input: (event) => ctx.setQuery({ [name]: event.currentTarget.value, page: "" }, true) },
-  });
+	el("input", {
+		type: "search",
+		"aria-label": label,
+		placeholder,
+		"data-search": true,
+		"data-key": `field-${name}`,
+		autocomplete: "off",
+		spellcheck: "false",
+		maxlength: "200",
+		value: ctx.query[name] ?? "",
+		on: { input: (event) => ctx.setQuery({ [name]: event.currentTarget.value, page: "" }, true) },
+	});
 
 /** A choice that filters; `choices` are `[value, text]`, the first without a value. */
 export const choose = (ctx, name, label, choices) =>
-  el(
-    "label",
-    { class: "choose", "data-key": `field-${name}` },
-    el("span", null, label),
-    el(
-      "select",
-      { on: { change: (event) => ctx.setQuery({ [name]: event.currentTarget.value, page: "" }) } },
-      choices.map(([value, text]) => el("option", { value, selected: (ctx.query[name] ?? "") === value }, text)),
-    ),
-  );
+	el(
+		"label",
+		{ class: "choose", "data-key": `field-${name}` },
+		el("span", null, label),
+		el(
+			"select",
+			{ on: { change: (event) => ctx.setQuery({ [name]: event.currentTarget.value, page: "" }) } },
+			choices.map(([value, text]) => el("option", { value, selected: (ctx.query[name] ?? "") === value }, text)),
+		),
+	);
+
+/** The filters of a list, and what they left. */
+export const filters = (result, ...fields) => el("div", { class: "filters", role: "search" }, fields, el("span", { class: "quiet", role: "status" }, result));
 
 export const has = (text, part) => !part || text.toLowerCase().includes(part.toLowerCase());
 
 /** The columns of a list of runs. */
 export const runColumns = (withTask) => [
-  ["Outcome", runBadge, "fit"],
-  withTask && ["Task", (run) => taskLink(run.task)],
-  ["Run", (run) => runLink(run.id), "fit"],
-  ["Started", (run) => when(run.startedAt ?? run.submittedAt, "short"), "fit num"],
-  ["Duration", (run) => (run.outcome ? duration(run.durationSeconds) : run.startedAt ? when(run.startedAt, "since") : ""), "fit num"],
-  ["Attempt", (run) => run.attempt ?? "", "fit num"],
-  ["Message", (run) => (run.outcome ? theirs(faultOf(run)) : progressOf(run)), "wide"],
+	["Outcome", runBadge, "fit"],
+	withTask && ["Task", (run) => taskLink(run.task), "task"],
+	["Run", (run) => runLink(run.id), "fit"],
+	["Started", (run) => when(run.startedAt ?? run.submittedAt, "short"), "fit num"],
+	["Duration", (run) => (run.outcome ? duration(run.durationSeconds) : run.startedAt ? when(run.startedAt, "since") : ""), "fit num"],
+	["Attempt", (run) => run.attempt ?? "", "fit num"],
+	["Message", (run) => (run.outcome ? theirs(faultOf(run)) : progressOf(run)), "wide"],
 ];

@@ -2,92 +2,92 @@
 import { act, backup, reload } from "./actions.js";
 import { current } from "./api.js";
 import { el } from "./dom.js";
-import { badge, button, facts, heading, panel, table, theirs } from "./parts.js";
+import { badge, button, facts, heading, panel, prose, table, theirs } from "./parts.js";
 import { count, when } from "./time.js";
 
 const PERIOD = 10000;
 const TONES = { ok: "good", warning: "warn", critical: "bad" };
 
 async function load(ctx, fresh) {
-  const { local } = ctx;
-  if (!local.health || fresh || Date.now() - local.at > PERIOD) [local.health, local.at] = [await ctx.get("/v1/health"), Date.now()];
-  return local.health;
+	const { local } = ctx;
+	if (!local.health || fresh || Date.now() - local.at > PERIOD) [local.health, local.at] = [await ctx.get("/v1/health"), Date.now()];
+	return local.health;
 }
 
 const names = (title, list) => list.length > 0 && [title, el("span", null, list.map((name, index) => [index > 0 && ", ", theirs(name)]))];
 
 function report({ tasks, plugins, host, parked, unparked }) {
-  const rows = [
-    names("Tasks added", tasks.added),
-    names("Tasks changed", tasks.changed),
-    names("Tasks removed", tasks.removed),
-    names("Plugins added", plugins.added),
-    names("Plugins changed", plugins.changed),
-    names("Plugins removed", plugins.removed),
-    names("Host settings changed", host),
-    parked > 0 && ["Held", `${count(parked, "request")} of removed tasks`],
-    unparked > 0 && ["Waiting again", count(unparked, "request")],
-  ].filter(Boolean);
-  return panel("Last reload", { id: "reload" }, rows.length ? facts(rows) : el("p", { class: "empty" }, "The manifest has not changed."));
+	const rows = [
+		names("Tasks added", tasks.added),
+		names("Tasks changed", tasks.changed),
+		names("Tasks removed", tasks.removed),
+		names("Plugins added", plugins.added),
+		names("Plugins changed", plugins.changed),
+		names("Plugins removed", plugins.removed),
+		names("Host settings changed", host),
+		parked > 0 && ["Held", `${count(parked, "request")} of removed tasks`],
+		unparked > 0 && ["Waiting again", count(unparked, "request")],
+	].filter(Boolean);
+	return panel("Last reload", { id: "reload" }, rows.length ? facts(rows) : el("p", { class: "empty" }, "The manifest has not changed."));
 }
 
 function view(ctx, health) {
-  const { status, local } = ctx;
-  const { daemon, store, transfers } = status;
-  const session = current();
-  return [
-    heading(
-      "System",
-      null,
-      act("Reload the manifest", () => reload(daemon.manifest, (answer) => ((local.report = answer), ctx.render()))),
-      act("Back up the store", backup),
-    ),
-    local.report && report(local.report),
-    panel(
-      "Health",
-      { id: "health", actions: [badge(TONES[health.state], health.state), button("Check again", ctx.reload, "small")] },
-      table(
-        "Health checks",
-        [
-          ["", (check) => badge(TONES[check.state], check.state), "fit"],
-          ["Check", (check) => el("strong", null, check.name), "fit"],
-          ["Finding", (check) => theirs(check.message), "wide"],
-          ["Since", (check) => when(check.since), "fit num"],
-          ["Remedy", (check) => theirs(check.remedy)],
-        ],
-        health.checks,
-        (check) => `${check.name} ${check.message}`,
-        "There are no checks.",
-      ),
-    ),
-    el(
-      "div",
-      { class: "columns" },
-      panel(
-        "Daemon",
-        { id: "daemon" },
-        facts([
-          ["Version", daemon.version],
-          ["Host", theirs(session.host ?? "")],
-          ["Process", daemon.pid],
-          ["Started", [when(daemon.startedAt), ", ", when(daemon.startedAt, "short")]],
-          ["Manifest", el("code", null, theirs(daemon.manifest))],
-          ["Slots", `${daemon.slotsInUse ?? "?"} of ${daemon.slots} in use`],
-          ["Mode", daemon.dev ? "development: accepts files that other users could change" : null],
-          ["Transfers", transfers && `${transfers.underWay} in progress, ${transfers.ended} ended`],
-          ["Store", store && (store.failingSince ? [badge("bad", "failing"), " since ", when(store.failingSince), ": ", theirs(store.problem ?? "")] : store.waiting ? `${count(store.waiting, "transaction")} not stored yet` : "all transactions are stored")],
-        ]),
-      ),
-      panel(
-        "Session",
-        { id: "session" },
-        facts([
-          ["Role", session.role === "operate" ? "operate: may look and act" : "read: may only look"],
-          ["Ends", [when(session.expiresAt), ", ", when(session.expiresAt, "short"), ", at the latest"]],
-        ]),
-      ),
-    ),
-  ];
+	const { status, local } = ctx;
+	const { daemon, store, transfers } = status;
+	const session = current();
+	return [
+		heading(
+			"System",
+			null,
+			act("Reload the manifest", () => reload(daemon.manifest, (answer) => ((local.report = answer), ctx.render()))),
+			act("Back up the store", backup),
+		),
+		local.report && report(local.report),
+		panel(
+			"Health",
+			{ id: "health", actions: [badge(TONES[health.state], health.state), button("Check again", ctx.reload, "small")] },
+			table(
+				"Health checks",
+				[
+					["", (check) => badge(TONES[check.state], check.state), "fit"],
+					["Check", (check) => el("strong", null, check.name), "fit"],
+					["Finding", (check) => prose(check.message), "wide"],
+					["Since", (check) => when(check.since), "fit num"],
+					["Remedy", (check) => prose(check.remedy)],
+				],
+				health.checks,
+				(check) => `${check.name} ${check.message}`,
+				"There are no checks.",
+			),
+		),
+		el(
+			"div",
+			{ class: "columns" },
+			panel(
+				"Daemon",
+				{ id: "daemon" },
+				facts([
+					["Version", daemon.version],
+					["Host", theirs(session.host ?? "")],
+					["Process", daemon.pid],
+					["Started", [when(daemon.startedAt), ", ", when(daemon.startedAt, "short")]],
+					["Manifest", el("code", null, theirs(daemon.manifest))],
+					["Slots", `${daemon.slotsInUse ?? "?"} of ${daemon.slots} in use`],
+					["Mode", daemon.dev ? "development: accepts files that other users could change" : null],
+					["Transfers", transfers && `${transfers.underWay} in progress, ${transfers.ended} ended`],
+					["Store", store && (store.failingSince ? [badge("bad", "failing"), " since ", when(store.failingSince), ": ", theirs(store.problem ?? "")] : store.waiting ? `${count(store.waiting, "transaction")} not stored yet` : "all transactions are stored")],
+				]),
+			),
+			panel(
+				"Session",
+				{ id: "session" },
+				facts([
+					["Role", session.role === "operate" ? "operate: may look and act" : "read: may only look"],
+					["Ends", [when(session.expiresAt), ", ", when(session.expiresAt, "short"), ", at the latest"]],
+				]),
+			),
+		),
+	];
 }
 
 export default { load, view };

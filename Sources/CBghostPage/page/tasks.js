@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { act, runNow } from "./actions.js";
 import { el } from "./dom.js";
-import { badge, choose, has, heading, href, isFailure, pluginLink, runBadge, search, table, taskLink, theirs } from "./parts.js";
+import { badge, choose, filters, has, heading, href, isFailure, pluginLink, prose, quiet, runBadge, search, table, taskLink } from "./parts.js";
 import { count, duration, when } from "./time.js";
 
 /** How many rows are shown at once. */
@@ -9,99 +9,97 @@ const WINDOW = 100;
 
 /** What a task does now: a failure of its last run is beside it, not in place of it. */
 export function stateOf(task) {
-  if (task.running.length) return badge("live", task.running.length > 1 ? `running ×${task.running.length}` : "running");
-  if (task.pending?.attention) return badge("warn", "held");
-  if (task.pending) return badge("wait", "waiting");
-  return badge("off", "idle");
+	if (task.running.length) return badge("live", task.running.length > 1 ? `running ×${task.running.length}` : "running");
+	if (task.pending?.attention) return badge("warn", "held");
+	if (task.pending) return badge("wait", "waiting");
+	return badge("off", "idle");
 }
 
 const STATES = [
-  ["", "All"],
-  ["running", "Running"],
-  ["waiting", "Waiting"],
-  ["held", "Held"],
-  ["idle", "Idle"],
-  ["failing", "Failing"],
-  ["dead", "With dead letters"],
+	["", "All"],
+	["running", "Running"],
+	["waiting", "Waiting"],
+	["held", "Held"],
+	["idle", "Idle"],
+	["failing", "Failing"],
+	["dead", "With dead letters"],
 ];
 
 const TESTS = {
-  running: (task) => task.running.length > 0,
-  waiting: (task) => task.pending !== null,
-  held: (task) => Boolean(task.pending?.attention),
-  idle: (task) => !task.running.length && !task.pending,
-  failing: (task) => isFailure(task.last),
-  dead: (task) => task.deadLetters > 0,
+	running: (task) => task.running.length > 0,
+	waiting: (task) => task.pending !== null,
+	held: (task) => Boolean(task.pending?.attention),
+	idle: (task) => !task.running.length && !task.pending,
+	failing: (task) => isFailure(task.last),
+	dead: (task) => task.deadLetters > 0,
 };
 
 const startOf = (task) => task.pending?.earliestStart ?? (task.pending?.earliestBegin || "9999");
 const ORDERS = {
-  name: (a, b) => (a.id < b.id ? -1 : 1),
-  next: (a, b) => (startOf(a) < startOf(b) ? -1 : 1),
-  last: (a, b) => ((a.last?.endedAt ?? "") < (b.last?.endedAt ?? "") ? -1 : 1),
+	name: (a, b) => (a.id < b.id ? -1 : 1),
+	next: (a, b) => (startOf(a) < startOf(b) ? -1 : 1),
+	last: (a, b) => ((a.last?.endedAt ?? "") < (b.last?.endedAt ?? "") ? -1 : 1),
 };
 
 function nextOf(task) {
-  const { pending } = task;
-  if (!pending) return el("span", { class: "quiet" }, "–");
-  if (pending.certain && pending.earliestStart) return when(pending.earliestStart);
-  if (pending.earliestBegin && Date.parse(pending.earliestBegin) > Date.now()) return [when(pending.earliestBegin), el("span", { class: "quiet" }, " or later")];
-  return el("span", { class: "quiet" }, "not predictable");
+	const { pending } = task;
+	if (!pending) return quiet("–");
+	if (pending.certain && pending.earliestStart) return when(pending.earliestStart);
+	if (pending.earliestBegin && Date.parse(pending.earliestBegin) > Date.now()) return [when(pending.earliestBegin), quiet(" or later")];
+	return quiet("not predictable");
 }
 
 function view(ctx) {
-  const { status, query } = ctx;
-  const test = TESTS[query.state] ?? (() => true);
-  const plugins = [...new Set(status.tasks.map((task) => task.plugin))].sort();
-  const found = status.tasks.filter((task) => has(task.id, query.text) && test(task) && (!query.plugin || task.plugin === query.plugin));
-  const [order, down] = [(query.sort ?? "").replace("-", ""), (query.sort ?? "").startsWith("-")];
-  if (ORDERS[order]) found.sort((a, b) => (down ? -1 : 1) * ORDERS[order](a, b));
-  const last = Math.max(0, Math.ceil(found.length / WINDOW) - 1);
-  const page = Math.min(last, Math.max(0, Number.parseInt(query.page || "0", 10) || 0));
-  const rows = found.slice(page * WINDOW, (page + 1) * WINDOW);
-  const sort = { key: order, down, set: (key) => ctx.setQuery({ sort: order === key ? (down ? "" : `-${key}`) : key }) };
-  return [
-    heading("Tasks"),
-    el(
-      "div",
-      { class: "filters", role: "search" },
-      search(ctx, "text", "Filter by identifier", "identifier"),
-      choose(ctx, "state", "State", STATES),
-      choose(ctx, "plugin", "Plugin", [["", "All"], ...plugins.map((name) => [name, name])]),
-      el("span", { class: "quiet", role: "status" }, found.length === status.tasks.length ? count(found.length, "task") : `${found.length} of ${count(status.tasks.length, "task")}`),
-    ),
-    status.tasksOmitted > 0 && el("p", { class: "quiet" }, `${count(status.tasksOmitted, "identifier")} of families used longer ago are not listed.`),
-    el(
-      "div",
-      { class: "panel" },
-      table(
-        "Tasks",
-        [
-          ["Task", (task) => taskLink(task.id), "", "name"],
-          ["State", stateOf, "fit"],
-          ["Last run", (task) => (task.last ? [el("a", { class: "bare", href: href("runs", task.last.id) }, runBadge(task.last)), " ", el("span", { class: "quiet" }, when(task.last.endedAt))] : el("span", { class: "quiet" }, "–")), "fit", "last"],
-          ["Duration", (task) => (task.last ? duration(task.last.durationSeconds) : ""), "fit num"],
-          ["Next start", nextOf, "fit num", "next"],
-          ["Waits for", (task) => theirs(task.running.length ? "" : (task.pending?.waitingFor ?? []).join("; "), { class: "theirs quiet" }), "wide"],
-          ["Plugin", (task) => pluginLink(task.plugin), "fit"],
-          ["Dead", (task) => (task.deadLetters ? el("a", { href: href("dead", null, { task: task.id }) }, String(task.deadLetters)) : ""), "fit num"],
-          ["", (task) => act("Run now", () => runNow(task.id), `Run ${task.id} now`), "fit"],
-        ],
-        rows,
-        (task) => task.id,
-        status.tasks.length ? "No task matches the filter." : "The manifest has no tasks.",
-        sort,
-      ),
-    ),
-    last > 0 &&
-      el(
-        "nav",
-        { class: "pages", "aria-label": "Parts of the list" },
-        el("button", { type: "button", disabled: page === 0, on: { click: () => ctx.setQuery({ page: page > 1 ? String(page - 1) : "" }) } }, "Previous"),
-        el("span", null, `${page * WINDOW + 1} to ${page * WINDOW + rows.length} of ${found.length}`),
-        el("button", { type: "button", disabled: page === last, on: { click: () => ctx.setQuery({ page: String(page + 1) }) } }, "Next"),
-      ),
-  ];
+	const { status, query } = ctx;
+	const test = TESTS[query.state] ?? (() => true);
+	const plugins = [...new Set(status.tasks.map((task) => task.plugin))].sort();
+	const found = status.tasks.filter((task) => has(task.id, query.text) && test(task) && (!query.plugin || task.plugin === query.plugin));
+	const [order, down] = [(query.sort ?? "").replace("-", ""), (query.sort ?? "").startsWith("-")];
+	if (ORDERS[order]) found.sort((a, b) => (down ? -1 : 1) * ORDERS[order](a, b));
+	const last = Math.max(0, Math.ceil(found.length / WINDOW) - 1);
+	const page = Math.min(last, Math.max(0, Number.parseInt(query.page || "0", 10) || 0));
+	const rows = found.slice(page * WINDOW, (page + 1) * WINDOW);
+	const sort = { key: order, down, set: (key) => ctx.setQuery({ sort: order === key ? (down ? "" : `-${key}`) : key }) };
+	return [
+		heading("Tasks"),
+		filters(
+			found.length === status.tasks.length ? count(found.length, "task") : `${found.length} of ${count(status.tasks.length, "task")}`,
+			search(ctx, "text", "Filter by identifier", "identifier"),
+			choose(ctx, "state", "State", STATES),
+			choose(ctx, "plugin", "Plugin", [["", "All"], ...plugins.map((name) => [name, name])]),
+		),
+		status.tasksOmitted > 0 && el("p", { class: "quiet" }, `${count(status.tasksOmitted, "identifier")} of families used longer ago are not listed.`),
+		el(
+			"div",
+			{ class: "panel" },
+			table(
+				"Tasks",
+				[
+					["Task", (task) => taskLink(task.id), "task", "name"],
+					["State", stateOf, "fit"],
+					["Last run", (task) => (task.last ? [el("a", { class: "bare", href: href("runs", task.last.id) }, runBadge(task.last)), " ", quiet(when(task.last.endedAt))] : quiet("–")), "fit", "last"],
+					["Duration", (task) => (task.last ? duration(task.last.durationSeconds) : ""), "fit num"],
+					["Next start", nextOf, "fit num", "next"],
+					["Waits for", (task) => (task.running.length || !task.pending ? "" : quiet(prose(task.pending.waitingFor.join("; ")))), "wide"],
+					["Plugin", (task) => pluginLink(task.plugin), "fit"],
+					["Dead", (task) => (task.deadLetters ? el("a", { href: href("dead", null, { task: task.id }) }, String(task.deadLetters)) : ""), "fit num"],
+					["", (task) => act("Run now", () => runNow(task.id), `Run ${task.id} now`), "fit"],
+				],
+				rows,
+				(task) => task.id,
+				status.tasks.length ? "No task matches the filter." : "The manifest has no tasks.",
+				sort,
+			),
+		),
+		last > 0 &&
+			el(
+				"nav",
+				{ class: "pages", "aria-label": "Parts of the list" },
+				el("button", { type: "button", disabled: page === 0, on: { click: () => ctx.setQuery({ page: page > 1 ? String(page - 1) : "" }) } }, "Previous"),
+				el("span", null, `${page * WINDOW + 1} to ${page * WINDOW + rows.length} of ${found.length}`),
+				el("button", { type: "button", disabled: page === last, on: { click: () => ctx.setQuery({ page: String(page + 1) }) } }, "Next"),
+			),
+	];
 }
 
 export default { view };
