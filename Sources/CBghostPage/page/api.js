@@ -71,8 +71,9 @@ function parsed(text) {
 }
 
 function address(path, query) {
-	const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null && value !== "");
-	return pairs.length ? `${path}?${new URLSearchParams(pairs)}` : path;
+	// Not URLSearchParams, which writes a space as a plus: to the daemon a plus is a plus.
+	const pairs = Object.entries(query ?? {}).filter(([, value]) => value != null && value !== "");
+	return pairs.length ? `${path}?${pairs.map((pair) => pair.map(encodeURIComponent).join("=")).join("&")}` : path;
 }
 
 async function send(method, path, { query, body, signal, stream = false } = {}) {

@@ -2,8 +2,8 @@
 // The frame of the page: login, addresses, refreshing, keyboard.
 import * as api from "./api.js";
 import { dismiss, onChange } from "./actions.js";
-import { el, patch } from "./dom.js";
-import { badge, button, theirs } from "./parts.js";
+import { el, patch, visible } from "./dom.js";
+import { badge, button, heading, theirs } from "./parts.js";
 import { precise, setClock, setZone, short, tick, when, zoneName, zones } from "./time.js";
 import dead from "./dead.js";
 import logs from "./logs.js";
@@ -212,17 +212,18 @@ function render() {
 	renderBanners();
 	const { route, ctx, data, fault } = view;
 	document.body.classList.toggle("stale", state.lostSince !== null);
-	document.title = `${route.id ?? NAV.find(([name]) => name === route.name)?.[1] ?? "Not found"} · bghost${api.current().host ? ` · ${api.current().host}` : ""}`;
+	const title = route.id ?? NAV.find(([name]) => name === route.name)?.[1] ?? "There is no such page";
+	document.title = `${visible(title)} · bghost${api.current().host ? ` · ${api.current().host}` : ""}`;
 	if (!route.page) {
-		patch(main, el("h1", { tabindex: "-1" }, "There is no such page"), el("p", null, el("a", { href: "#/" }, "Go to the overview")));
+		patch(main, heading(title), el("p", null, el("a", { href: "#/" }, "Go to the overview")));
 	} else if (fault) {
 		patch(
 			main,
-			el("h1", { tabindex: "-1" }, route.id ?? NAV.find(([name]) => name === route.name)[1]),
+			heading(title),
 			el("div", { class: "panel" }, el("p", null, theirs(`${fault.message} (${fault.code})`)), fault.fix && el("p", { class: "quiet" }, theirs(fault.fix))),
 		);
 	} else if (!state.status || (route.page.load && !data)) {
-		patch(main, el("h1", { tabindex: "-1" }, route.id ?? NAV.find(([name]) => name === route.name)[1]), el("p", { class: "quiet" }, state.lostSince ? "The daemon does not answer." : "Loading…"));
+		patch(main, heading(title), el("p", { class: "quiet" }, state.lostSince ? "The daemon does not answer." : "Loading…"));
 	} else {
 		patch(main, route.page.view(ctx, data));
 		route.page.shown?.(ctx, main);

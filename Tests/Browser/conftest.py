@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests of the dashboard: a real daemon, and Chromium."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(os.environ.get("BGHOST_BIN_DIR", ROOT / ".build/debug")).resolve()
+OUT = Path(os.environ.get("BGHOST_BROWSER_OUT", ROOT / ".build/browser/out"))
+CHROMIUM = "chromium-headless-shell"
+# A machine with every processor busy is slow; what must happen in time is no matter of these tests.
+PATIENCE = 8_000
+NOBODY = 65534
+
+expect.set_options(timeout=PATIENCE)
+
+#: Texts that would act on a page that does not treat them as text.
+MARKUP = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+HOSTILE = f"{MARKUP} \u202eevil\u202c \u0007\u001b[31mred {'A' * 3000}"
+
+
+def manifest():
+    """Tasks that end in each way that the dashboard shows."""
+    plugin = {"library": "./libhandlers.so", "limits": {"memory": "64MiB"}}
+    once = {"policy": "exponential", "base": "1ms", "cap": "1ms", "max": 1}
+
+    def task(handler, plugin="calm", kind="processing", **more):
+        return {"plugin": plugin, "handler": handler, "kind": kind, **more}
+
+    return {
+        "version": 1,
+        "host": {
+            "slots": 8,
+            "web": {"listen": "127.0.0.1:0"},
+            "controlGroup": "nogroup",
+            "controlRole": "read",
+            "facts": {"probes": {"vpn": {"run": ["/bin/false"], "interval": "1h"}}},
+        },
+        "plugins": {
+            "calm": plugin,
+            "wild": plugin,
+            "broken": {"library": "./libbroken.so"},
+        },
+        "tasks": {
+            "test.echo": task("echo"),
+            "test.hold": task("hold", limits={"runtime": "1h", "grace": "5s"}),
+            "test.long": task("hold", submitAtStart=True, limits={"runtime": "1h", "grace": "5s"}),
+            "test.late": task("echo", calendar="30 2 1 1 *", timeZone="Europe/Berlin"),
+            "test.blocked": task("echo", submitAtStart=True, requires={"probes": ["vpn"]}),
+            "test.fail": task("fail", "wild", submitAtStart=True, retry=once),
+            "test.mail": task("fail", "wild", retry=once),
+            "test.crash": task("crash", "wild", kind="refresh", submitAtStart=True),
+            "test.killed": task("ignore", kind="refresh", submitAtStart=True, limits={"runtime": "50ms", "grace": "50ms"}),
+            "test.broken": task("echo", "broken", submitAtStart=True),
+            "test.family.*": task("echo"),
+        },
+    }
+
+
+class Daemon:
+    """A real daemon in a folder of its own."""
+
+    def __init__(self, library):
+        self.folder = Path(tempfile.mkdtemp(prefix="bghost-browser-"))
+        # Workers are other users, and so is the one who may only read.
+        self.folder.chmod(0o755)
+        shutil.copy(library, self.folder / "libhandlers.so")
+        self.config = self.folder / "tasks.json"
+        self.control = self.folder / "control.sock"
+        self.log = self.folder / "daemon.log"
+        self.write(manifest())
+        self.process = None
+
+    def write(self, value):
+        self.config.write_text(json.dumps(value, indent=2))
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [BIN / "bghost", "--config", self.config, "--state-dir", self.folder / "state", "--control", self.control, "--log-format", "json"],
+                stdout=log,
+                stderr=log,
+            )
+        self.run("wait", "ready", "--timeout", "60s")
+        return self
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def close(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def run(self, *words, code=0):
+        """Runs a command of bghost, and returns what it prints."""
+        result = subprocess.run([BIN / "bghost", *words, "--control", self.control], capture_output=True, text=True, timeout=120)
+        assert result.returncode == code, f"bghost {' '.join(map(str, words))}: {result.stdout}{result.stderr}\n{self.tail()}"
+        return result.stdout
+
+    def json(self, *words):
+        return json.loads(self.run(*words, "--json"))
+
+    def trigger(self, task, parameters=None, code=0):
+        """Runs a task to its end, and returns its run."""
+        words = ["trigger", task, "--wait", "--timeout", "60s", "--json"]
+        if parameters is not None:
+            words += ["--parameters", json.dumps(parameters)]
+        return json.loads(self.run(*words, code=code))["run"]
+
+    def address(self):
+        """An address with a ticket of the role `operate`."""
+        return self.run("dashboard").strip().splitlines()[-1]
+
+    def read_address(self):
+        """An address with a ticket of the role `read`: of another user, a member of `controlGroup`."""
+        program = os.open(BIN / "bghost", os.O_RDONLY)
+        # The other user may not be able to reach the program by its path.
+        code = f"import os; os.setgroups([{NOBODY}]); os.setgid({NOBODY}); os.setuid({NOBODY}); os.execve({program}, ['bghost', 'dashboard', '--control', {str(self.control)!r}], {{'PATH': os.environ['PATH']}})"
+        try:
+            result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, pass_fds=[program], timeout=60, cwd="/")
+        finally:
+            os.close(program)
+        assert result.returncode == 0, result.stderr
+        return result.stdout.strip().splitlines()[-1]
+
+    def tail(self):
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-30:])
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """The plugin of the tests."""
+    compiler = shutil.which("clang") or "cc"
+    file = tmp_path_factory.mktemp("plugin") / "libhandlers.so"
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "SDK/Sources/CBghost/include", "-o", file, ROOT / "Tests/Browser/handlers.c"],
+        check=True,
+    )
+    return file
+
+
+@pytest.fixture(scope="session")
+def host(library):
+    """The daemon that most tests share: none of them ends what another needs."""
+    daemon = Daemon(library)
+    try:
+        daemon.start()
+        # Whoever waits for these waits for the starts of the daemon too.
+        for task in ("test.fail", "test.crash", "test.killed"):
+            daemon.trigger(task, code=1)
+        daemon.trigger("test.echo", {"message": "five readings", "large": 12345678901234567890})
+        yield daemon
+    finally:
+        daemon.close()
+
+
+@pytest.fixture
+def own(library):
+    """A daemon of the test's own."""
+    daemon = Daemon(library)
+    try:
+        yield daemon.start()
+    finally:
+        daemon.close()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    path = shutil.which(CHROMIUM)
+    if path is None:
+        pytest.exit(f"{CHROMIUM} is missing; `Scripts/browser` installs it where apt can", returncode=1)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        yield browser
+        browser.close()
+
+
+class Faults(list):
+    """What the browser complains of; a test names what it causes itself in `allowed`."""
+
+    def __init__(self):
+        self.allowed = []
+
+    def watch(self, page):
+        page.on("console", lambda message: message.type in ("error", "warning") and self.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.append(f"exception: {error}"))
+
+    def unexpected(self):
+        return [text for text in self if not any(re.search(pattern, text) for pattern in self.allowed)]
+
+
+@pytest.fixture
+def faults():
+    """The errors of the console, the exceptions, and the violations of the content security policy."""
+    found = Faults()
+    yield found
+    assert found.unexpected() == []
+
+
+@pytest.fixture
+def open_page(chromium, faults, request):
+    """Opens pages in a new context; options are those of Playwright's contexts."""
+    contexts = []
+
+    def open_page(address=None, context=None, **options):
+        if context is None:
+            context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options})
+            context.set_default_timeout(PATIENCE)
+            contexts.append(context)
+        page = context.new_page()
+        faults.watch(page)
+        if address:
+            page.goto(address)
+        return page
+
+    yield open_page
+    if getattr(request.node, "failed", False):
+        OUT.mkdir(parents=True, exist_ok=True)
+        name = re.sub(r"\W+", "-", request.node.name)
+        for context in contexts:
+            for index, page in enumerate(context.pages):
+                page.screenshot(path=OUT / f"{name}-{index}.png", full_page=True)
+        for fixture in ("host", "own"):
+            if fixture in request.fixturenames:
+                shutil.copy(request.getfixturevalue(fixture).log, OUT / f"{name}-{fixture}.log")
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def page(open_page, host):
+    """A page with the role `operate`, at the overview."""
+    page = open_page(host.address())
+    expect(page.get_by_role("link", name="Overview")).to_be_visible()
+    return page
+
+
+def goto(page, route):
+    """Goes to a page of the dashboard, and waits until it shows what the daemon answered."""
+    page.evaluate("route => { location.hash = route }", route)
+    expect(page.locator("main h1")).to_be_visible()
+    expect(page.locator("main")).not_to_contain_text("Loading…")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    report = (yield).get_result()
+    if report.failed:
+        item.failed = True

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an operator does, and what the page says about it."""
+
+import json
+
+from conftest import expect, goto
+
+
+def notice(page):
+    return page.locator("#notices")
+
+
+def test_run_now_shows_a_live_row_until_the_run_is_stopped(host, page):
+    goto(page, "#/tasks")
+    page.get_by_role("button", name="Run test.hold now").click()
+    dialog = page.get_by_role("dialog", name="Run now")
+    expect(dialog).to_contain_text("test.hold")
+    dialog.get_by_label("Parameters").fill('{"album": "it\'s"}')
+    expect(dialog.locator("code")).to_have_text("""bghost trigger test.hold --parameters '{"album":"it'\\''s"}'""")
+    dialog.get_by_role("button", name="Run now").click()
+    expect(notice(page)).to_contain_text("Requested a run of test.hold")
+    expect(dialog).to_have_count(0)
+
+    goto(page, "#/")
+    row = page.get_by_role("table", name="Runs in progress").get_by_role("row", name="test.hold")
+    expect(row).to_contain_text("62 %")
+    expect(row).to_contain_text("of 1 h")
+    row.get_by_role("link", name="run").click()
+    expect(page.locator(".lead")).to_contain_text("running")
+
+    page.get_by_role("button", name="Stop").click()
+    dialog = page.get_by_role("dialog", name="Stop the run")
+    expect(dialog).to_contain_text("It is killed if it has not ended after 5 s")
+    run = host.json("runs", "--limit", "1")["runs"][0]["id"]
+    expect(dialog.locator("code")).to_have_text(f"bghost stop {run}")
+    dialog.get_by_role("button", name="Stop the run").click()
+    expect(page.locator(".lead")).to_contain_text("cancelled")
+    expect(page.get_by_role("region", name="Timeline")).to_contain_text("Asked to stop")
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+
+
+def test_parameters_that_are_no_object_are_refused_in_the_dialog(page):
+    goto(page, "#/tasks/test.echo")
+    page.get_by_role("button", name="Run now").click()
+    dialog = page.get_by_role("dialog")
+    for text, message in (("{", "are not JSON"), ("[1]", "are not a JSON object")):
+        dialog.get_by_label("Parameters").fill(text)
+        dialog.get_by_role("button", name="Run now").click()
+        expect(dialog.get_by_role("alert")).to_contain_text(message)
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_role("button", name="Run now")).to_be_focused()
+
+
+def test_a_refusal_of_the_daemon_is_shown_in_the_dialog(page, faults):
+    faults.allowed.append("status of 409")
+    goto(page, "#/system")
+    page.get_by_role("button", name="Back up the store").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("File").fill("/nonexistent/copy.db")
+    expect(dialog.locator("code")).to_have_text("bghost backup /nonexistent/copy.db")
+    dialog.get_by_role("button", name="Back up").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("BG4024")
+
+
+def test_a_backup(host, page):
+    goto(page, "#/system")
+    page.get_by_role("button", name="Back up the store").click()
+    file = host.folder / "state" / "copy.db"
+    page.get_by_role("dialog").get_by_label("File").fill(str(file))
+    page.get_by_role("dialog").get_by_role("button", name="Back up").click()
+    expect(notice(page)).to_contain_text(f"to {file}")
+    assert file.stat().st_size > 0
+    file.unlink()
+
+
+def test_dead_letters_are_redriven_and_discarded(host, page):
+    goto(page, "#/dead?task=test.mail")
+    panel = page.get_by_role("region", name="test.mail")
+    for rows in (2, 3):
+        host.run("submit", "test.mail")
+        expect(panel.get_by_role("row")).to_have_count(rows)
+    # A row of its own comes back: the request dies again.
+    panel.get_by_role("button", name="Redrive …").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Redrive").click()
+    expect(notice(page)).to_contain_text("Redrove 1 dead letter")
+    panel.get_by_role("button", name="Discard all").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("This cannot be undone")
+    expect(dialog.locator("code")).to_have_text("bghost discard --task test.mail")
+    dialog.get_by_role("button", name="Discard").click()
+    expect(notice(page)).to_contain_text("Deleted")
+
+
+def test_a_plugin_is_disabled_and_enabled(host, page):
+    goto(page, "#/plugins?text=broken")
+    page.get_by_role("button", name="Disable broken").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Reason").fill("waits for a new library")
+    expect(dialog.locator("code")).to_have_text("bghost disable broken --reason 'waits for a new library'")
+    dialog.get_by_role("button", name="Disable").click()
+    expect(page.get_by_role("region", name="broken")).to_contain_text("waits for a new library")
+    page.get_by_role("button", name="Enable broken").click()
+    page.get_by_role("dialog").get_by_role("button", name="Enable").click()
+    expect(page.get_by_role("button", name="Disable broken")).to_be_visible()
+
+
+def test_a_reload_reports_what_changed(own, open_page):
+    page = open_page(own.address())
+    goto(page, "#/system")
+    value = json.loads(own.config.read_text())
+    value["tasks"]["test.added"] = value["tasks"]["test.echo"]
+    own.write(value)
+    page.get_by_role("button", name="Reload the manifest").click()
+    page.get_by_role("dialog").get_by_role("button", name="Reload").click()
+    expect(page.get_by_role("region", name="Last reload")).to_contain_text("test.added")
+    goto(page, "#/tasks?text=added")
+    expect(page.get_by_role("link", name="test.added")).to_be_visible()
+
+
+def test_pending_requests_are_withdrawn(own, open_page):
+    page = open_page(own.address())
+    goto(page, "#/waiting")
+    page.get_by_role("button", name="Withdraw the requests of test.blocked").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("code")).to_have_text("bghost cancel test.blocked")
+    dialog.get_by_role("button", name="Withdraw").click()
+    expect(notice(page)).to_contain_text("Withdrew 1 request of test.blocked")
+    expect(page.get_by_role("link", name="test.blocked")).to_have_count(0)
+
+
+def test_a_member_of_a_family_runs(host, page):
+    goto(page, "#/tasks/test.family.*")
+    page.get_by_role("button", name="Run now").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Identifier").fill("one")
+    expect(dialog.locator("code")).to_have_text("bghost trigger test.family.one")
+    dialog.get_by_role("button", name="Run now").click()
+    notice(page).get_by_role("link").click()
+    expect(page.get_by_role("table", name="Runs of the task")).to_contain_text("succeeded")
