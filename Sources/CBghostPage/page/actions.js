@@ -19,7 +19,7 @@ const command = (...words) => ["bghost", ...words.filter((part) => part != null)
 const notices = document.getElementById("notices");
 
 /** Shows what an action did until the viewer dismisses it or goes on. */
-export function notice(text, link) {
+function notice(text, link) {
 	patch(
 		notices,
 		el(
@@ -98,7 +98,7 @@ function ask({ title, effect, fields = [], command: line, verb, danger, send, do
 	dialog.showModal();
 }
 
-export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const name = (text) => el("strong", null, el("bdi", null, text));
 
 /** A button that acts, for the role `operate` only. */

@@ -12,7 +12,7 @@ export class Refusal extends Error {
 }
 
 /** The daemon gave no answer. */
-export class Unreachable extends Error {}
+class Unreachable extends Error {}
 
 const KEY = "bghost.session";
 /** How long an answer may take, milliseconds; a run that is waited for has no such request. */

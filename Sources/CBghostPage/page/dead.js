@@ -33,8 +33,7 @@ function view(ctx, { deadLetters }) {
 			return panel(
 				task,
 				{
-					id: `task-${task.replace(/\W+/g, "-")}`,
-					note: number(total),
+						note: number(total),
 					actions: [act("Redrive all", () => redrive({ task }, total), `Redrive all of ${task}`), act("Discard all", () => discard({ task }, total), `Discard all of ${task}`)],
 				},
 				table(

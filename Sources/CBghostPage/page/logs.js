@@ -30,7 +30,6 @@ const filterOf = ({ level, task, plugin }) => ({ level, task, plugin });
 function follow(ctx) {
 	const { local } = ctx;
 	const key = JSON.stringify(filterOf(ctx.query));
-	if (local.key === key && local.stop) return;
 	local.stop?.abort();
 	if (local.key !== key) {
 		Object.assign(local, { key, last: 0, lastTime: "", pending: [], fault: null });
@@ -62,9 +61,8 @@ async function run(ctx, stop, key) {
 		if (error instanceof Refusal && error.status !== 401 && error.status < 500) fault = error;
 	}
 	if (stop.signal.aborted || local.key !== key) return;
-	Object.assign(local, { connected: false, stop: null, fault });
+	Object.assign(local, { connected: false, stop: null, fault, retryAt: Date.now() + RETRY });
 	ctx.render();
-	if (!fault) local.retry = setTimeout(() => ctx.abort.signal.aborted || document.hidden || follow(ctx), RETRY);
 }
 
 // A burst of lines is one change of the page.
@@ -134,19 +132,16 @@ export default {
 	shown(ctx, main) {
 		const { local } = ctx;
 		local.box = main.querySelector("[data-own]");
-		if (!document.hidden && !local.fault && (!local.stop || local.key !== JSON.stringify(filterOf(ctx.query)))) {
-			clearTimeout(local.retry);
-			follow(ctx);
-		}
+		const isNew = local.key !== JSON.stringify(filterOf(ctx.query));
+		if (!document.hidden && (isNew || (!local.stop && !local.fault && Date.now() > local.retryAt))) follow(ctx);
 		if (local.text !== ctx.query.text) {
 			local.text = ctx.query.text;
 			for (const node of local.box.children) hide(node, local.text);
 		}
 	},
 	hide(ctx) {
-		clearTimeout(ctx.local.retry);
 		ctx.local.stop?.abort();
-		ctx.local.stop = null;
+		Object.assign(ctx.local, { stop: null, retryAt: 0 });
 	},
 	leave(ctx) {
 		this.hide(ctx);

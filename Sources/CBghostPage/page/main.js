@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { dismiss, onChange } from "./actions.js";
 import { el, patch, visible } from "./dom.js";
 import { badge, button, heading, theirs } from "./parts.js";
-import { precise, setClock, setZone, short, tick, when, zoneName, zones } from "./time.js";
+import { precise, setClock, setZone, tick, when, zoneName, zones } from "./time.js";
 import dead from "./dead.js";
 import logs from "./logs.js";
 import overview from "./overview.js";
@@ -29,8 +29,8 @@ const NAV = [
 	["logs", "Logs", "l"],
 	["system", "System", "s"],
 ];
-const PAGES = { overview, tasks, runs, waiting, dead, plugins, logs, system };
-const DETAILS = { tasks: task, runs: run };
+const PAGES = { __proto__: null, overview, tasks, runs, waiting, dead, plugins, logs, system };
+const DETAILS = { __proto__: null, tasks: task, runs: run };
 
 const main = document.getElementById("main");
 const top = document.getElementById("top");
@@ -89,14 +89,16 @@ async function enter(ticket) {
 	}
 }
 
-function show() {
+function show(typed = false) {
 	const route = parse(location.hash);
 	if (route.name === view?.route.name && route.id === view.route.id) {
 		view.route = route;
 		view.ctx.query = route.query;
 		remember();
 		render();
-		refresh(true);
+		clearTimeout(timer);
+		// Not a question for each letter.
+		timer = setTimeout(refresh, typed ? 300 : 0, true);
 		return;
 	}
 	view?.ctx.abort.abort();
@@ -139,7 +141,7 @@ function context(route) {
 			const hash = `#/${view.route.name}${own.id ? `/${encodeURIComponent(own.id)}` : ""}${text ? `?${text}` : ""}`;
 			if (typed) history.replaceState(null, "", hash);
 			else history.pushState(null, "", hash);
-			show();
+			show(typed);
 		},
 	};
 	return own;
@@ -383,7 +385,6 @@ function help() {
 			el("input", { type: "checkbox", id: "keys-on", checked: shortcuts(), on: { change: (event) => localStorage.setItem("bghost.keys", event.currentTarget.checked ? "on" : "off") } }),
 			el("label", { for: "keys-on" }, "Use these keys"),
 		),
-		el("p", { class: "quiet" }, `The session ends at ${short(Date.parse(api.current()?.expiresAt))} at the latest.`),
 		el("div", { class: "choices" }, button("Close", () => dialog.close(), "main")),
 	);
 	dialog.addEventListener("close", () => dialog.remove());

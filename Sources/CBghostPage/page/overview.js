@@ -7,6 +7,10 @@ import { count, number, when } from "./time.js";
 
 /** How often the checks that may read the disk are asked for, milliseconds. */
 const HEALTH_PERIOD = 20000;
+/** The same for all runs of the last hour, on a daemon with many. */
+const GAP_PERIOD = 10000;
+const MOST = 1000;
+const FEW = 50;
 /** Checks whose findings the problems of the status name already. */
 const KNOWN = new Set(["store", "plugin"]);
 const SHOWN = 10;
@@ -14,24 +18,28 @@ const SHOWN = 10;
 async function load(ctx) {
 	const { local } = ctx;
 	const due = !local.healthAt || Date.now() - local.healthAt > HEALTH_PERIOD;
-	const [health, { runs }] = await Promise.all([
+	// The first answer reaches far back, and later ones add to it, unless too much has run in between.
+	const isFull = !local.runs || local.gap;
+	const skips = local.gap && Date.now() - local.runsAt < GAP_PERIOD;
+	const [health, answer] = await Promise.all([
 		due ? ctx.get("/v1/health") : local.health,
-		// The first answer reaches far back; later ones only add to it.
-		ctx.get("/v1/runs", { limit: local.runs ? 100 : 1000 }),
+		skips ? null : ctx.get("/v1/runs", { limit: isFull ? MOST : FEW }),
 	]);
 	if (due) [local.health, local.healthAt] = [health, Date.now()];
-	const known = new Map((local.runs ?? []).map((run) => [run.id, run]));
-	const overlaps = !local.runs || runs.length < 100 || runs.some((run) => known.has(run.id));
-	if (!overlaps) known.clear();
-	if (!local.runs) local.whole = runs.length < 1000;
-	else if (!overlaps) local.whole = false;
-	for (const run of runs) known.set(run.id, run);
-	local.runs = [...known.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, 3000);
+	if (answer) {
+		const { runs } = answer;
+		local.runsAt = Date.now();
+		const known = new Map(isFull ? [] : local.runs.map((run) => [run.id, run]));
+		local.gap = isFull ? local.gap && runs.length === MOST : runs.length === FEW && !runs.some((run) => known.has(run.id));
+		if (isFull) local.whole = runs.length < MOST;
+		for (const run of runs) known.set(run.id, run);
+		local.runs = [...known.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, 3 * MOST);
+	}
 	const oldest = local.runs.at(-1);
 	return { health, runs: local.runs, reach: local.whole || !oldest ? null : Date.parse(oldest.submittedAt) };
 }
 
-const tone = { store: "bad", quarantine: "bad", plugin: "bad", deadLetters: "warn" };
+const tone = { __proto__: null, store: "bad", quarantine: "bad", plugin: "bad", deadLetters: "warn" };
 
 function attention(status, health) {
 	const rows = [];

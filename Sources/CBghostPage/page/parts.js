@@ -116,19 +116,20 @@ export function table(label, columns, rows, key, empty, sort) {
 }
 
 /** A section of a page, with a heading and actions beside it. */
-export const panel = (title, { id, actions, note, tone } = {}, ...content) =>
-	el(
+export function panel(title, { id = encodeURIComponent(title), actions, note, tone }, ...content) {
+	return el(
 		"section",
-		{ class: `panel ${tone ?? ""}`, "data-key": `panel-${id ?? title}`, id, "aria-labelledby": `h-${id ?? title.replace(/\W+/g, "-")}` },
+		{ class: `panel ${tone ?? ""}`, "data-key": id, "aria-labelledby": `h-${id}` },
 		el(
 			"div",
 			{ class: "bar" },
-			el("h2", { id: `h-${id ?? title.replace(/\W+/g, "-")}` }, title),
+			el("h2", { id: `h-${id}` }, title),
 			note && quiet(note),
 			actions && el("span", { class: "actions" }, actions),
 		),
 		content,
 	);
+}
 
 /** The heading of a page; `tools` stand beside it. */
 export const heading = (title, props, ...tools) =>

@@ -9,7 +9,7 @@ async function load(ctx) {
 	// A run that has ended does not change; its log may, until its plugin has let go of it.
 	if (local.ended && Date.now() - local.ended > 5000) return local.data;
 	const [{ run }, { entries }] = await Promise.all([ctx.get(`/v1/runs/${encodeURIComponent(ctx.id)}`), ctx.get("/v1/logs", { run: ctx.id, limit: 200 })]);
-	const { runs } = await ctx.get("/v1/runs", { task: run.task, limit: 200 });
+	const { runs } = run.outcome || run.attempt > 1 ? await ctx.get("/v1/runs", { task: run.task, limit: 100 }) : { runs: [] };
 	if (run.outcome) local.ended ??= Date.now();
 	local.data = { run, entries, attempts: runs.filter((each) => each.request === run.request) };
 	return local.data;

@@ -5,7 +5,7 @@ import { count, now } from "./time.js";
 
 const STEP = 50;
 const MOST = 1000;
-const SINCE = { "1h": 3600, "24h": 86400, "7d": 604800 };
+const SINCE = { __proto__: null, "1h": 3600, "24h": 86400, "7d": 604800 };
 
 const limitOf = (query) => Math.min(MOST, Math.max(STEP, Number.parseInt(query.limit || "0", 10) || STEP));
 

@@ -7,6 +7,7 @@ import { bytes, count, duration, number, when } from "./time.js";
 import { stateOf } from "./tasks.js";
 
 const GATES = {
+	__proto__: null,
 	pluginDisabled: "plugin enabled",
 	pluginMissing: "plugin usable",
 	manifestRemoved: "in the manifest",
@@ -161,7 +162,6 @@ function view(ctx, { why, runs, throttle, task }) {
 						["Next start", first?.earliestStart && first.certain ? [when(first.earliestStart), ", ", when(first.earliestStart, "short")] : why.schedule?.next ? [when(why.schedule.next), ", ", when(why.schedule.next, "short")] : null],
 						["Runtime limit", known && duration(known.limitSeconds)],
 						["Grace", known && duration(known.graceSeconds)],
-						["Plugin version", known?.pluginVersion],
 						["Throttling", throttle && throttle.points > 0 && [`${count(throttle.points, "point")}${throttle.mode === "dryRun" ? " (dry run)" : ""}, next start `, when(throttle.nextStart, "relative", "now"), " ", act("Clear", () => clearThrottle(ctx.id, throttle.points), "Clear throttling", "small")]],
 					]),
 					!known && el("p", { class: "quiet" }, "Its limits are shown once it has run."),

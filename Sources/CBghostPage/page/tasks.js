@@ -26,6 +26,7 @@ const STATES = [
 ];
 
 const TESTS = {
+	__proto__: null,
 	running: (task) => task.running.length > 0,
 	waiting: (task) => task.pending !== null,
 	held: (task) => Boolean(task.pending?.attention),
@@ -36,6 +37,7 @@ const TESTS = {
 
 const startOf = (task) => task.pending?.earliestStart ?? (task.pending?.earliestBegin || "9999");
 const ORDERS = {
+	__proto__: null,
 	name: (a, b) => (a.id < b.id ? -1 : 1),
 	next: (a, b) => (startOf(a) < startOf(b) ? -1 : 1),
 	last: (a, b) => ((a.last?.endedAt ?? "") < (b.last?.endedAt ?? "") ? -1 : 1),

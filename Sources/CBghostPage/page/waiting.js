@@ -47,7 +47,7 @@ function view(ctx, { requests, total }) {
 		sorted.map(([reason, members]) =>
 			panel(
 				reason,
-				{ id: `reason-${reason.replace(/\W+/g, "-")}`, note: number(members.length) },
+				{ note: number(members.length) },
 				table(
 					reason,
 					[
