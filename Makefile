@@ -12,7 +12,7 @@ SECONDS = 60
 KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode|Doctor|StuckWorker|$(strip \
     )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)
 
-.PHONY: run build install uninstall package package-test test check lint format sanitize bench fuzz storm kernels \
+.PHONY: run build install uninstall package package-test test browser check lint format sanitize bench fuzz storm kernels \
 	prerequisites
 
 # For `install` and `uninstall`, and the folder of the programs that are installed.
@@ -53,6 +53,10 @@ test: prerequisites
 	@command -v rustc >/dev/null || Scripts/prerequisites rustc || echo "warning: rustc cannot be installed" >&2
 	SWIFT='$(SWIFT)' Scripts/build --build-tests
 	SWIFT='$(SWIFT)' Scripts/test
+
+## Runs the tests of the dashboard in Chromium, against the programs that `test` built; ARGS= for pytest.
+browser: prerequisites
+	Scripts/browser $(ARGS)
 
 ## What a change must pass: format, warnings (errors in Package.swift), tests.
 check: lint test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { act, discard, redrive } from "./actions.js";
 import { el } from "./dom.js";
-import { block, choose, filters, heading, json, panel, prose, quiet, runLink, shortId, table, taskLink } from "./parts.js";
+import { allOf, block, choose, filters, heading, json, panel, prose, quiet, runLink, shortId, table, taskLink } from "./parts.js";
 import { count, number, when } from "./time.js";
 
 const SHOWN = 50;
@@ -22,17 +22,18 @@ function view(ctx, { deadLetters }) {
 	const totals = new Map(status.tasks.map((task) => [task.id, task.deadLetters]));
 	return [
 		heading("Dead letters"),
-		el("p", { class: "quiet" }, "Requests that failed too often. They are kept, and not retried."),
+		el("p", { class: "lead quiet" }, "Requests that failed too often. They are kept, and not retried."),
 		filters(
 			count(query.task ? deadLetters.length : status.deadLetters, "dead letter"),
-			choose(ctx, "task", "Task", [["", "All"], ...names.map((name) => [name, name])]),
+			choose(ctx, "task", "Task", allOf(names)),
 		),
 		deadLetters.length === 0 && el("p", { class: "panel calm" }, query.task ? "This task has no dead letter." : "There is no dead letter."),
 		[...groups.entries()].map(([task, letters]) => {
 			const total = Math.max(letters.length, totals.get(task) ?? 0);
 			return panel(
-				task,
+				taskLink(task),
 				{
+						id: encodeURIComponent(task),
 						note: number(total),
 					actions: [act("Redrive all", () => redrive({ task }, total), `Redrive all of ${task}`), act("Discard all", () => discard({ task }, total), `Discard all of ${task}`)],
 				},
@@ -51,7 +52,7 @@ function view(ctx, { deadLetters }) {
 					(letter) => letter.id,
 					"",
 				),
-				el("p", { class: "more" }, taskLink(task), letters.length > SHOWN && quiet(` The newest ${SHOWN} are shown.`)),
+				letters.length > SHOWN && el("p", { class: "more" }, `The newest ${SHOWN} are shown.`),
 			);
 		}),
 	];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stream, Refusal } from "./api.js";
 import { el } from "./dom.js";
-import { button, choose, filters, has, heading, href, quiet, search, shortId, theirs } from "./parts.js";
+import { allOf, button, choose, filters, has, heading, href, quiet, search, shortId, theirs } from "./parts.js";
 import { count, exact, precise } from "./time.js";
 
 /** How many lines the page keeps, and asks for at first. */
@@ -118,8 +118,8 @@ function view(ctx) {
 			local.fault ? "" : local.connected ? (local.paused ? "paused" : "following") : "connecting…",
 			search(ctx, "text", "Filter shown lines by text", "text"),
 			choose(ctx, "level", "Level", [["", "All"], ...LEVELS.map((level) => [level, `${level} and above`])]),
-			choose(ctx, "task", "Task", [["", "All"], ...names.map((name) => [name, name])]),
-			choose(ctx, "plugin", "Plugin", [["", "All"], ...plugins.map((name) => [name, name])]),
+			choose(ctx, "task", "Task", allOf(names)),
+			choose(ctx, "plugin", "Plugin", allOf(plugins)),
 		),
 		local.fault && el("p", { class: "message bad" }, theirs(`${local.fault.message} (${local.fault.code})`)),
 		el("div", { class: "panel logs", "data-own": true, tabindex: "0", role: "log", "aria-live": "off", "aria-label": "Lines of the log", "data-key": "lines" }),

@@ -328,7 +328,7 @@ function showLogin() {
 			{ class: "login" },
 			el("p", { class: "brand" }, el("img", { src: "/app/icon.svg", alt: "", width: "28", height: "28" }), "bghost"),
 			el("h1", { tabindex: "-1" }, "Log in"),
-			fault && el("div", { class: "fault", role: "alert" }, el("p", null, theirs(fault.text ?? `${fault.message}${fault.code ? ` (${fault.code})` : ""}`))),
+			fault && el("div", { class: fault.code ? "fault" : "", role: "alert" }, el("p", null, theirs(fault.text ?? `${fault.message}${fault.code ? ` (${fault.code})` : ""}`))),
 			el("p", null, "Run this on the machine of the daemon, and open the address that it prints:"),
 			el("div", { class: "command" }, el("code", null, "bghost dashboard")),
 			el("p", { class: "quiet" }, "The address works once, and for 60 seconds. From another machine, forward the port first: ", el("code", null, `ssh -L ${location.port || 80}:${location.host} HOST`)),

@@ -2,7 +2,7 @@
 import { act, disable, enable, expireRun, runNow, stopRun } from "./actions.js";
 import { perMinute } from "./chart.js";
 import { el } from "./dom.js";
-import { badge, faultOf, heading, href, isFailure, outcomeText, panel, pluginLink, progressOf, prose, quiet, runLink, runtimeOf, table, taskLink, theirs } from "./parts.js";
+import { badge, faultOf, heading, href, isFailure, linkButton, outcomeText, panel, pluginLink, progressOf, prose, quiet, runLink, runtimeOf, table, taskLink, theirs } from "./parts.js";
 import { count, number, when } from "./time.js";
 
 /** How often the checks that may read the disk are asked for, milliseconds. */
@@ -48,7 +48,7 @@ function attention(status, health) {
 		const { subject } = problem;
 		const plugin = status.plugins.find((each) => each.name === subject);
 		if (problem.kind === "deadLetters") {
-			rows.push(["dead", "warn", count(status.deadLetters, "dead letter"), "requests that are no longer retried", [el("a", { class: "button", href: "#/dead" }, "Show")]]);
+			rows.push(["dead", "warn", count(status.deadLetters, "dead letter"), "requests that are no longer retried", [linkButton("Show", "#/dead")]]);
 		} else {
 			const text = problem.message.replace(`plugin ${subject} is `, "").replace(`plugin ${subject}: `, "");
 			rows.push([
@@ -62,15 +62,15 @@ function attention(status, health) {
 	}
 	for (const check of health.checks) {
 		if (check.state === "ok" || KNOWN.has(check.name)) continue;
-		rows.push([`check ${check.name} ${check.message}`, check.state === "critical" ? "bad" : "warn", check.name, check.message + (check.remedy && `; ${check.remedy}`), [el("a", { class: "button", href: "#/system" }, "Show")]]);
+		rows.push([`check ${check.name} ${check.message}`, check.state === "critical" ? "bad" : "warn", check.name, check.message + (check.remedy && `; ${check.remedy}`), [linkButton("Show", "#/system")]]);
 	}
 	// A task of a plugin that is named above waits for just that.
 	const faulty = new Set(status.plugins.filter((plugin) => plugin.problem).map((plugin) => plugin.name));
 	const held = status.tasks.filter((task) => task.pending?.attention && !faulty.has(task.plugin));
 	for (const task of held.slice(0, 20)) {
-		rows.push([`held ${task.id}`, "warn", taskLink(task.id), `waits: ${task.pending.waitingFor.join("; ")}`, [el("a", { class: "button", href: href("tasks", task.id), "aria-label": `Why ${task.id} waits` }, "Why"), act("Run now", () => runNow(task.id), `Run ${task.id} now`)]]);
+		rows.push([`held ${task.id}`, "warn", taskLink(task.id), `waits: ${task.pending.waitingFor.join("; ")}`, [linkButton("Why", href("tasks", task.id), `Why ${task.id} waits`), act("Run now", () => runNow(task.id), `Run ${task.id} now`)]]);
 	}
-	if (held.length > 20) rows.push(["held", "warn", `${held.length - 20} more tasks`, "wait for something that needs attention", [el("a", { class: "button", href: "#/waiting" }, "Show")]]);
+	if (held.length > 20) rows.push(["held", "warn", `${held.length - 20} more tasks`, "wait for something that needs attention", [linkButton("Show", "#/waiting")]]);
 	return rows;
 }
 

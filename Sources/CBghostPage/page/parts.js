@@ -138,6 +138,8 @@ export const heading = (title, props, ...tools) =>
 export const button = (text, click, kind = "", label) =>
 	el("button", { type: "button", class: kind, "aria-label": label, on: { click } }, text);
 
+export const linkButton = (text, link, label) => el("a", { class: "button", href: link, "aria-label": label }, text);
+
 export const facts = (pairs) =>
 	el(
 		"dl",
@@ -176,6 +178,9 @@ export const choose = (ctx, name, label, choices) =>
 			choices.map(([value, text]) => el("option", { value, selected: (ctx.query[name] ?? "") === value }, text)),
 		),
 	);
+
+/** The choices of a filter by name. */
+export const allOf = (names) => [["", "All"], ...names.map((name) => [name, name])];
 
 /** The filters of a list, and what they left. */
 export const filters = (result, ...fields) => el("div", { class: "filters", role: "search" }, fields, el("span", { class: "quiet", role: "status" }, result));

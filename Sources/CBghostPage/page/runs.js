@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el } from "./dom.js";
-import { choose, filters, heading, runColumns, search, table } from "./parts.js";
+import { allOf, choose, filters, heading, runColumns, table } from "./parts.js";
 import { count, now } from "./time.js";
 
 const STEP = 50;
@@ -43,9 +43,7 @@ function view(ctx, { next, total }) {
 		heading("Runs"),
 		filters(
 			[count(local.shown.length, "run"), query.before ? ", older" : ", newest first"],
-			names.length <= 300
-				? choose(ctx, "task", "Task", [["", "All"], ...names.sort().map((name) => [name, name])])
-				: search(ctx, "task", "Task", "identifier of the task"),
+			choose(ctx, "task", "Task", allOf(names.sort())),
 			local.extended && choose(ctx, "failed", "Outcome", [["", "All"], ["true", "Failed"]]),
 			local.extended && choose(ctx, "since", "Since", [["", "Any time"], ["1h", "1 hour"], ["24h", "24 hours"], ["7d", "7 days"]]),
 		),

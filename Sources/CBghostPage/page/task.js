@@ -2,7 +2,7 @@
 import { act, clearThrottle, runNow, withdraw } from "./actions.js";
 import { durations } from "./chart.js";
 import { el } from "./dom.js";
-import { badge, block, facts, heading, href, isFailure, json, panel, pluginLink, progressOf, prose, quiet, runBadge, runColumns, runLink, runtimeOf, table, theirs } from "./parts.js";
+import { badge, block, facts, heading, href, isFailure, json, linkButton, panel, pluginLink, progressOf, prose, quiet, runBadge, runColumns, runLink, runtimeOf, table, theirs } from "./parts.js";
 import { bytes, count, duration, number, when } from "./time.js";
 import { stateOf } from "./tasks.js";
 
@@ -126,7 +126,7 @@ function view(ctx, { why, runs, throttle, task }) {
 			theirs(ctx.id),
 			null,
 			act("Run now", () => runNow(ctx.id), null, "main"),
-			el("a", { class: "button", href: href("logs", null, { task: isFamily ? null : ctx.id }) }, "Logs"),
+			linkButton("Logs", href("logs", null, { task: isFamily ? null : ctx.id })),
 		),
 		el(
 			"div",
@@ -170,7 +170,7 @@ function view(ctx, { why, runs, throttle, task }) {
 		),
 		panel(
 			"Runs",
-			{ id: "runs", note: runs.length ? `${recent.length ? `${recent.filter((run) => !isFailure(run)).length} of the last ${recent.length} without failure` : ""}` : null, actions: runs.length > 0 && el("a", { class: "button", href: href("runs", null, { task: ctx.id }) }, "All runs") },
+			{ id: "runs", note: runs.length ? `${recent.length ? `${recent.filter((run) => !isFailure(run)).length} of the last ${recent.length} without failure` : ""}` : null, actions: runs.length > 0 && linkButton("All runs", href("runs", null, { task: ctx.id })) },
 			durations(runs.filter((run) => run.outcome)),
 			table("Runs of the task", runColumns(false), runs.slice(0, 20), (run) => run.id, "It has not run yet."),
 		),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { act, runNow } from "./actions.js";
 import { el } from "./dom.js";
-import { badge, choose, filters, has, heading, href, isFailure, pluginLink, prose, quiet, runBadge, search, table, taskLink } from "./parts.js";
+import { allOf, badge, choose, filters, has, heading, href, isFailure, pluginLink, prose, quiet, runBadge, search, table, taskLink } from "./parts.js";
 import { count, duration, when } from "./time.js";
 
 /** How many rows are shown at once. */
@@ -68,7 +68,7 @@ function view(ctx) {
 			found.length === status.tasks.length ? count(found.length, "task") : `${found.length} of ${count(status.tasks.length, "task")}`,
 			search(ctx, "text", "Filter by identifier", "identifier"),
 			choose(ctx, "state", "State", STATES),
-			choose(ctx, "plugin", "Plugin", [["", "All"], ...plugins.map((name) => [name, name])]),
+			choose(ctx, "plugin", "Plugin", allOf(plugins)),
 		),
 		status.tasksOmitted > 0 && el("p", { class: "quiet" }, `${count(status.tasksOmitted, "identifier")} of families used longer ago are not listed.`),
 		el(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { act, runNow, withdraw } from "./actions.js";
 import { el } from "./dom.js";
-import { choose, filters, has, heading, href, panel, prose, quiet, search, table, taskLink } from "./parts.js";
+import { filters, has, heading, href, linkButton, panel, prose, quiet, search, table, taskLink } from "./parts.js";
 import { count, number, when } from "./time.js";
 
 const MOST = 1000;
@@ -25,7 +25,7 @@ const startOf = (request) =>
 
 function view(ctx, { requests, total }) {
 	const { query } = ctx;
-	const found = requests.filter((request) => (has(request.task, query.text) || has(request.id, query.text)) && (query.only !== "attention" || request.attention));
+	const found = requests.filter((request) => has(`${request.task} ${request.id}`, query.text));
 	const groups = new Map();
 	for (const request of found) {
 		const reason = reasonOf(request);
@@ -40,7 +40,6 @@ function view(ctx, { requests, total }) {
 		filters(
 			found.length === total ? count(total, "request") : `${found.length} of ${count(total, "request")}`,
 			search(ctx, "text", "Filter by task or request", "task or request"),
-			choose(ctx, "only", "Show", [["", "All"], ["attention", "Needing attention"]]),
 		),
 		total > requests.length && el("p", { class: "quiet" }, `The first ${number(requests.length)} requests are listed.`),
 		sorted.length === 0 && el("p", { class: "panel calm" }, total ? "No request matches the filter." : "No request is waiting."),
@@ -57,7 +56,7 @@ function view(ctx, { requests, total }) {
 						["Submitted", (request) => when(request.submittedAt), "fit num"],
 						["By", (request) => (request.simulated ? "operator, manual" : request.submitter ?? ""), "fit"],
 						["Attempt", (request) => request.attempt, "fit num"],
-						["", (request) => el("span", { class: "actions" }, el("a", { class: "button", href: href("tasks", request.task), "aria-label": `Why ${request.task} waits` }, "Why"), act("Run now", () => runNow(request.task, request.parameters ?? {}), `Run ${request.task} now`), act("Withdraw", () => withdraw(request.task), `Withdraw the requests of ${request.task}`)), "fit"],
+						["", (request) => el("span", { class: "actions" }, linkButton("Why", href("tasks", request.task), `Why ${request.task} waits`), act("Run now", () => runNow(request.task, request.parameters ?? {}), `Run ${request.task} now`), act("Withdraw", () => withdraw(request.task), `Withdraw the requests of ${request.task}`)), "fit"],
 					],
 					members.slice(0, SHOWN),
 					(request) => request.id,
