@@ -243,10 +243,25 @@ def open_page(chromium, faults, request):
         context.close()
 
 
+@pytest.fixture(scope="session")
+def session(host, chromium):
+    """The session that tests share that are not about sessions, and the address of the page."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(host.address())
+    expect(page.get_by_role("link", name="Overview")).to_be_visible(timeout=PATIENCE)
+    value = page.evaluate("sessionStorage.getItem('bghost.session')"), page.url.split("#")[0]
+    context.close()
+    return value
+
+
 @pytest.fixture
-def page(open_page, host):
+def page(open_page, session):
     """A page with the role `operate`, at the overview."""
-    page = open_page(host.address())
+    value, address = session
+    page = open_page()
+    page.add_init_script(f"sessionStorage.setItem('bghost.session', {json.dumps(value)})")
+    page.goto(address)
     expect(page.get_by_role("link", name="Overview")).to_be_visible()
     return page
 

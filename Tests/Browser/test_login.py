@@ -67,7 +67,8 @@ def test_an_address_in_a_tab_that_shows_the_login(host, open_page, faults):
     expect(page.get_by_role("heading", name="Overview")).to_be_attached()
 
 
-def test_a_reload_and_a_new_tab_keep_the_session(page, open_page):
+def test_a_reload_and_a_new_tab_keep_the_session(host, open_page):
+    page = open_page(host.address())
     goto(page, "#/plugins")
     page.reload()
     expect(page.get_by_role("heading", name="Plugins")).to_be_visible()
@@ -75,8 +76,10 @@ def test_a_reload_and_a_new_tab_keep_the_session(page, open_page):
     expect(other.get_by_role("heading", name="Plugins")).to_be_visible()
 
 
-def test_logging_out_ends_the_session_in_each_tab(page, open_page, faults):
+def test_logging_out_ends_the_session_in_each_tab(host, open_page, faults):
     faults.allowed.append(UNAUTHORIZED)
+    page = open_page(host.address())
+    expect(page.get_by_role("heading", name="Overview")).to_be_attached()
     other = open_page(page.url, context=page.context)
     expect(other.get_by_role("heading", name="Overview")).to_be_attached()
     session = page.evaluate("sessionStorage.getItem('bghost.session')")
