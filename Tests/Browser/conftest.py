@@ -41,7 +41,7 @@ def manifest():
         "version": 1,
         "host": {
             "slots": 8,
-            "web": {"listen": "127.0.0.1:0"},
+            "dashboard": {"listen": "127.0.0.1:0"},
             "controlGroup": "nogroup",
             "controlRole": "read",
             "facts": {"probes": {"vpn": {"run": ["/bin/false"], "interval": "1h"}}},
