@@ -126,8 +126,14 @@ import Testing
         await host.set(ready: Self.failing)
         try await Serving.with(host) { serving in
             let wait = ["wait", "ready", "--control", serving.socketPath]
-            let late = try await Bghost.run(wait + ["--timeout", "300ms"])
-            #expect(late.exitCode == 3 && late.error.contains("the disk is full"), "\(late.error)")
+            var late: Command.Result?
+            // On a busy machine the daemon may not answer within the shorter times.
+            for time in ["300ms", "3s", "30s"]
+            where late?.error.contains("the disk is full") != true {
+                late = try await Bghost.run(wait + ["--timeout", time])
+                #expect(late?.exitCode == 3)
+            }
+            #expect(late?.error.contains("the disk is full") == true, "\(String(describing: late))")
             async let patient = Bghost.run(wait)
             await host.set(ready: ReadinessReport())
             #expect(try await patient.exitCode == 0)

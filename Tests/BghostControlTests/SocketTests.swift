@@ -67,7 +67,10 @@ struct SocketTests {
             close(copy)
             close(watch)
         }
-        let claim = try await onThread { try SocketClaim(path: path) }
+        let claim = try await onThread {
+            // A busy machine may let the other thread wait for long.
+            try SocketClaim(path: path, lockWait: 120_000)
+        }
         try await released
         #expect(try File.read(name) == Array("\(getpid())\n".utf8))
         withExtendedLifetime(claim) {}

@@ -102,7 +102,17 @@ import Testing
             """
         ),
         Bad(.outOfRange, plugin("\"permissions\": ▶{ \"read\": [\(manyPaths)] }")),
-        Bad(.notHonoured, host("▶\"dashboard\": \"none\"")),
+        Bad(.wrongType, host("\"dashboard\": ▶\"none\"")),
+        Bad(.missingKey, host("▶\"dashboard\": {}")),
+        Bad(.badAddress, host("\"dashboard\": { \"listen\": ▶\"0.0.0.0:8645\" }")),
+        Bad(.badAddress, host("\"dashboard\": { \"listen\": ▶\"localhost:8645\" }")),
+        Bad(.badAddress, host("\"dashboard\": { \"listen\": ▶\"127.0.0.1:65536\" }")),
+        Bad(.badAddress, host("\"dashboard\": { \"listen\": ▶\"127.0.0.1:\" }")),
+        Bad(.badAddress, dashboardHosts("▶\"https://ops.example/\"")),
+        Bad(.badAddress, dashboardHosts("\"ops.example:443\", ▶\"Ops.example\"")),
+        Bad(.badAddress, dashboardHosts("▶\"ops.example:99999\"")),
+        Bad(.badAddress, dashboardHosts("▶\"-ops\"")),
+        Bad(.badAddress, dashboardHosts("▶\"\"")),
         Bad(.notHonoured, host("▶\"history\": {}")),
         Bad(.notDefined, plugin("\"signedBy\": ▶\"acme\"")),
         Bad(
@@ -230,6 +240,9 @@ import Testing
     ]
 
     static func host(_ fields: String) -> String { ManifestFixture.host(fields) }
+    static func dashboardHosts(_ names: String) -> String {
+        host("\"dashboard\": { \"listen\": \"[::1]:0\", \"hosts\": [\(names)] }")
+    }
     static func plugin(_ fields: String) -> String { ManifestFixture.plugin(fields) }
     static func task(_ fields: String) -> String { ManifestFixture.task(fields) }
     static func function(_ fields: String) -> String {

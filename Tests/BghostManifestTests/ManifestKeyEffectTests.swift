@@ -30,6 +30,7 @@ import Testing
     /// What a section has beside a key that is refused without it.
     private static let beside = [
         "retry": ["policy": "\"exponential\""], "offset": ["window": "\"3s\""],
+        "dashboard": ["listen": "\"127.0.0.1:8645\""],
     ]
 
     /// What a task has beside a key.

@@ -73,7 +73,7 @@ def test_a_daemon_that_is_killed_and_restarted(own, open_page, faults):
     expect(page.get_by_role("link", name="test.long")).to_be_visible()
 
     value = json.loads(own.config.read_text())
-    value["host"]["web"]["listen"] = re.search(r"//([^/]*)/", address)[1]
+    value["host"]["dashboard"]["listen"] = re.search(r"//([^/]*)/", address)[1]
     own.write(value)
     own.start()
     # A session ends with its daemon; the place on the page does not.

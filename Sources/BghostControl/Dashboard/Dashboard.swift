@@ -82,7 +82,8 @@ package final class Dashboard: Sendable {
         guard let session = sessions.begin(ticket: ticket) else {
             throw ControlFault(
                 .badTicket,
-                "the link has been used or is older than a minute, or the daemon has been restarted",
+                "the ticket of the link has been used or is older than a minute, or the daemon has"
+                    + " been restarted",
                 fix: "run `bghost dashboard` again"
             )
         }

@@ -29,7 +29,7 @@ struct EndpointRouter {
 
     private static func checkRole(_ caller: Caller?) throws(ControlFault) {
         guard caller?.role != .operate else { return }
-        let user = caller.map { "user \($0.peer.uid)" } ?? "nobody in particular"
+        let user = caller.map { "user \($0.peer.uid)" } ?? "an unknown user"
         throw ControlFault(
             .readOnly,
             "\(user) may look at this daemon and not change anything",

@@ -21,9 +21,15 @@ package final class SocketClaim: Sendable {
 
     /// Checks the folder, takes the lock, and verifies that the path is free or has a stale socket.
     ///
-    /// - Parameter inherited: a socket that already listens at the path. Its owner, the service manager,
-    ///   creates and removes the file.
-    package init(path: String, inherited: Int32? = nil) throws(ControlFault) {
+    /// - Parameters:
+    ///   - inherited: a socket that already listens at the path. Its owner, the service manager,
+    ///     creates and removes the file.
+    ///   - lockWait: how long the lock of a daemon that has ended may be in use, milliseconds.
+    package init(
+        path: String,
+        inherited: Int32? = nil,
+        lockWait: Int = 2000
+    ) throws(ControlFault) {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         let folder = slash == path.startIndex ? "/" : String(path[..<slash])
         guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0),
@@ -38,7 +44,7 @@ package final class SocketClaim: Sendable {
             )
         }
         try Self.checkFolder(folder)
-        lock = try Self.takeLock(path + ".lock", of: path)
+        lock = try Self.takeLock(path + ".lock", of: path, wait: lockWait)
         self.path = path
         self.inherited = inherited
         guard inherited == nil else {
@@ -161,20 +167,17 @@ package final class SocketClaim: Sendable {
         )
     }
 
-    /// How long the lock of a daemon that has ended may be in use, milliseconds.
-    private static let deadOwnerWait = 2000
-
     /// Locks an open file.
     ///
     /// A child that a killed daemon was about to execute has a copy of the lock, and of the listening socket,
     /// for a moment: this thread waits for it.
     ///
     /// - Returns: 0, or an error number.
-    private static func lock(_ fd: Int32) -> Int32 {
+    private static func lock(_ fd: Int32, wait: Int) -> Int32 {
         var waited = 0
         while flock(fd, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
-            guard code == EWOULDBLOCK, waited < deadOwnerWait, !isAlive(owner(of: fd)) else {
+            guard code == EWOULDBLOCK, waited < wait, !isAlive(owner(of: fd)) else {
                 return code
             }
             usleep(5000)
@@ -196,7 +199,11 @@ package final class SocketClaim: Sendable {
         return kill(pid, 0) == 0 || errno != ESRCH
     }
 
-    private static func takeLock(_ name: String, of path: String) throws(ControlFault) -> Int32 {
+    private static func takeLock(
+        _ name: String,
+        of path: String,
+        wait: Int
+    ) throws(ControlFault) -> Int32 {
         // Without O_NOFOLLOW, a planted symbolic link could make the daemon overwrite one of its files.
         let fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard fd >= 0 else {
@@ -205,7 +212,7 @@ package final class SocketClaim: Sendable {
                 "cannot open \(name): \(reason(errno))"
             )
         }
-        let code = lock(fd)
+        let code = lock(fd, wait: wait)
         guard code == 0 else {
             defer { close(fd) }
             guard code == EWOULDBLOCK else {
