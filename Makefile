@@ -48,11 +48,13 @@ package-test:
 	@Scripts/prerequisites dpkg-dev lintian mmdebstrap systemd systemd-container
 	BIN='$(BIN)' Tests/Package/run
 
-## Builds and runs every test. Without a Rust compiler the test of the example in Rust fails, and no other.
+## Builds and runs every test, those of the dashboard in Chromium too. Without a Rust compiler the test of the
+## example in Rust fails, and no other.
 test: prerequisites
 	@command -v rustc >/dev/null || Scripts/prerequisites rustc || echo "warning: rustc cannot be installed" >&2
 	SWIFT='$(SWIFT)' Scripts/build --build-tests
 	SWIFT='$(SWIFT)' Scripts/test
+	Scripts/browser
 
 ## Runs the tests of the dashboard in Chromium, against the programs that `test` built; ARGS= for pytest.
 browser: prerequisites

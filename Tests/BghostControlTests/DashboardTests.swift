@@ -16,7 +16,9 @@ struct DashboardTests {
 
     // MARK: - Sessions
 
-    @Test func `A link begins one session, with the role of whoever asked for it`() async throws {
+    @Test func `A link begins one session, with the role of the client that asked for it`()
+        async throws
+    {
         try await DashboardServing.with { serving in
             let ticket = try await ControlClient.with(socketPath: serving.socketPath) {
                 try await $0.dashboardTicket().value

@@ -7,7 +7,7 @@ extension API {
     package struct Ticket: Codable, Equatable, Sendable {
         /// The address of the dashboard with the ticket as its fragment, which browsers keep to themselves.
         package var url: String
-        /// What the session may do: that of whoever asked for the ticket.
+        /// What the session may do: that of the client that asked for the ticket.
         package var role: ControlRole
         /// When the ticket ends, as RFC 3339 has it.
         @Formatted<RFC3339> package var expiresAt: Int64

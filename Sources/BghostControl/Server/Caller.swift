@@ -15,7 +15,7 @@ struct Caller: Equatable, Sendable {
 /// What is known of a request beside its text.
 struct ControlContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// `nil` for a request that changes nothing: then nobody looks it up.
+    /// `nil` for a request that changes nothing: the server does not look it up then.
     var caller: Caller?
     /// The token of the session, at the dashboard.
     var token: String?

@@ -43,7 +43,7 @@ struct DashboardServing: Sendable {
             )
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask {
-                    // Also if it never comes so far: nobody shall wait for it then.
+                    // Also if it never comes so far: nothing may wait for it then.
                     defer { isReady.finish() }
                     try await onPool { try await group.run() }
                 }
