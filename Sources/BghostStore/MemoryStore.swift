@@ -57,6 +57,8 @@ package final class MemoryStore: Store {
     /// This store always has room.
     package var health: StoreHealth { StoreHealth() }
     package func onHealthChange(_ body: @escaping @Sendable () -> Void) {}
+    /// This store keeps a fixed number of runs.
+    package func keep(history policy: HistoryPolicy) {}
     package func retryNow() {}
     package func answer(_ body: @escaping @Sendable () -> Void) { body() }
     package func flush(until deadline: UInt64) -> Int { 0 }

@@ -127,6 +127,11 @@ package protocol Store: AnyObject, Sendable {
     /// Advances the next retry, since there may be room again.
     func retryNow()
 
+    /// Sets how much history is kept.
+    ///
+    /// It returns at once; the thread that writes deletes the rest in small pieces.
+    func keep(history policy: HistoryPolicy)
+
     /// Calls a function on the thread that writes, after the transaction that it writes now.
     ///
     /// It tells whether that thread still works, also while transactions are retried. A store without such

@@ -113,7 +113,6 @@ import Testing
         Bad(.badAddress, dashboardHosts("▶\"ops.example:99999\"")),
         Bad(.badAddress, dashboardHosts("▶\"-ops\"")),
         Bad(.badAddress, dashboardHosts("▶\"\"")),
-        Bad(.notHonoured, host("▶\"history\": {}")),
         Bad(.notDefined, plugin("\"signedBy\": ▶\"acme\"")),
         Bad(
             .badPublicKey,
@@ -123,6 +122,10 @@ import Testing
         Bad(.notHonoured, task("\"submitAtStart\": { \"ifAbsent\": ▶false }")),
         Bad(.outOfRange, task("\"tolerance\": ▶\"31d\"")),
         Bad(.missingKey, task("▶\"learnsUse\": true")),
+        Bad(.outOfRange, task("\"history\": {\"runs\": ▶0}")),
+        Bad(.outOfRange, host("\"history\": {\"age\": ▶\"1s\"}")),
+        Bad(.unknownKey, host("\"history\": {▶\"run\": 4}"), label: "did you mean `runs`?"),
+        Bad(.outOfRange, task("\"history\": {\"runs\": 10, \"age\": ▶\"31d\"}")),
         Bad(.wrongType, task("\"tolerance\": \"1h\", \"learnsUse\": ▶\"yes\"")),
         Bad(.notDefined, task("\"requires\": { \"probes\": [▶\"vpn\"] }")),
         Bad(.wrongType, task("\"requires\": { \"probes\": ▶true }")),

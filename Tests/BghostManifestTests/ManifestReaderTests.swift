@@ -17,6 +17,7 @@ struct ManifestReaderTests {
           "version": 1,
           "host": {
             "stateDirectory": "state", "control": "unix:/run/bghost/${env:NAME}.sock", "slots": 4,\
+            "history": { "runs": 9, "age": "90d", "size": "1GiB", "output": "2MiB" },\
             "facts": { "ups": "rack@[::1]:4000", "meteredLinks": ["wwan0"], "probes": {\
               "vpn": { "run": ["/usr/bin/test", "-e", "vpn"], "interval": "1m", "timeout": "2s" },\
               "disk": { "run": ["/bin/true"] } } },
@@ -50,7 +51,7 @@ struct ManifestReaderTests {
           "tasks": {
             "StormyNoon": {
               "plugin": "weather-check", "handler": "weather.check", "kind": "processing",
-              "submitAtStart": { "ifAbsent": true }, "every": "1d", "tolerance": "10m", "learnsUse": true,
+              "submitAtStart": { "ifAbsent": true }, "every": "1d", "tolerance": "10m", "learnsUse": true, "history": { "runs": 5, "age": "2d" },
               "limits": { "runtime": "250ms", "grace": "2m" },
               "overlap": "replace", "priority": 900, "onLost": { "probes": "expire" },\
               "requires": { "idle": true, "probes": ["disk"] },
@@ -97,6 +98,12 @@ struct ManifestReaderTests {
                                 timeout: .seconds(2)
                             ), ProbeDefinition(name: "disk", arguments: ["/bin/true"]),
                         ]
+                    ),
+                    history: HistorySettings(
+                        runs: 9,
+                        age: .seconds(90 * 86_400),
+                        bytes: 1 << 30,
+                        outputBytes: 2 << 20
                     )
                 )
         )
@@ -187,6 +194,7 @@ struct ManifestReaderTests {
             learnsUse: true,
             requirements: [.idle, .probe(1)],
             loss: loss,
+            history: TaskHistory(runs: 5, age: .seconds(2 * 86_400)),
             // The content of a secret is not expanded again.
             parameters: #"{"latitude":52.52,"price":"${env:NAME}","é":"${env:NAME}"}"#,
             origin: SourceLocation(file: "tasks.json", line: 35, column: 5)

@@ -13,9 +13,21 @@ import Testing
     private static let oldRecord =
         "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);"
 
-    /// Takes away what the sixth version brought.
+    /// Takes away what the seventh version brought.
+    private static let sixth = """
+        DROP INDEX output_success;
+        DROP INDEX run_plugin;
+        DROP INDEX run_failed;
+        DROP INDEX run_failed_task;
+        DROP INDEX run_failed_plugin;
+        DROP TABLE extent;
+        ALTER TABLE output DROP COLUMN success;
+        PRAGMA user_version = 6;
+        """
+
+    /// Takes away what the sixth version brought too.
     private static let fifth =
-        oldRecord + """
+        sixth + oldRecord + """
 
             ALTER TABLE task DROP COLUMN throttle_runs;
             ALTER TABLE request DROP COLUMN submitter_plugin;
@@ -117,6 +129,50 @@ import Testing
         migrated.store.close()
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `Output of the sixth version is taken over, with what each run came to`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("state.db")
+        let store = StoreConformance(store: try SQLiteStore(path: path))
+        for number in 1...2 {
+            var record = Sample.detailedRecord(number, request: 100 + number)
+            if number == 1 { record.outcome = .succeeded }
+            try await store.commit(
+                .accepted(Sample.request(100 + number, task: "a"), replacing: nil)
+            )
+            try await store.commit(.runStarted(Sample.begun(number, request: 100 + number)))
+            try await store.commit(.runEnded(record, then: .consumed))
+        }
+        let before = store.store.runs(task: nil, limit: 9)
+        store.store.close()
+        let downgrade = try Command.run(["sqlite3", path, Self.sixth])
+        try #require(downgrade.exitCode == 0, "\(downgrade)")
+        let migrated = try SQLiteStore(path: path) { Issue.record("\($0)") }
+        #expect(migrated.runs(task: nil, limit: 9) == before)
+        migrated.close()
+        let successes = try Command.run([
+            "sqlite3", path, "SELECT seq, success FROM output ORDER BY seq",
+        ])
+        #expect(successes.output == "1|1\n2|\n")
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A store of a newer version is refused, and stays as it is`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("state.db")
+        let store = StoreConformance(store: try SQLiteStore(path: path))
+        try await store.commit(Sample.wholeLife(1))
+        store.store.close()
+        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 8"])
+        try #require(newer.exitCode == 0, "\(newer)")
+        let bytes = try File.read(path)
+        let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+        let message = try #require(error?.message)
+        #expect(message.contains(path))
+        #expect(message.contains("a newer bghost (format 8, this one knows 7)"), "\(message)")
+        #expect(try File.read(path) == bytes)
+    }
+
     /// The file is a dump of one that a daemon with GRDB wrote, its table of migrations among it.
     @Test func `A store of a daemon with GRDB opens and works`() async throws {
         let folder = try TemporaryDirectory()
@@ -172,7 +228,7 @@ import Testing
         #expect(message.contains("cannot take it from format 5 to 6: duplicate column name"))
         #expect(message.contains(path))
         #expect(try File.read(path) == bytes)
-        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 6"])
+        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 7"])
         try #require(back.exitCode == 0, "\(back)")
         let whole = try SQLiteStore(path: path)
         #expect(try whole.recover().pending == [Sample.fullRequest])

@@ -88,30 +88,4 @@ import Testing
         let count = try Command.run(["sqlite3", path, "SELECT count(*) FROM origin"])
         #expect(count.output == "\(RunOrigin.keptMax)\n", "\(count)")
     }
-
-    @Test(.timeLimit(.minutes(5)))
-    func `The stored output of all runs together is bounded`() async throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.file("state.db")
-        let limits = SQLiteStore.Retention.Limits(count: 1000, bytes: 1 << 20, chunk: 4)
-        let store = StoreConformance(
-            store: try SQLiteStore(
-                path: path,
-                retention: SQLiteStore.Retention(outputs: limits)
-            )
-        )
-        let output = String(repeating: "x", count: 63 << 10) + "\n"
-        for number in 1...60 {
-            try await store.commit(
-                life(Sample.detailedRecord(number, request: 1000 + number, output: output))
-            )
-        }
-        #expect(store.store.output(ofRun: Sample.id(1)) == "")
-        #expect(store.store.output(ofRun: Sample.id(60)) == output)
-        #expect(store.store.runs(task: nil, limit: 100).count == 60)
-        store.store.close()
-        let size = try Command.run(["sqlite3", path, "SELECT sum(length(lines)) FROM output"])
-        let bytes = try #require(Int(size.output.dropLast()))
-        #expect(bytes <= 1 << 20 + 8 * output.utf8.count)
-    }
 }

@@ -18,8 +18,8 @@ import Testing
         path = folder.file("state.db")
     }
 
-    private func open(retention: SQLiteStore.Retention = .init()) throws -> SQLiteStore {
-        try SQLiteStore(path: path, retention: retention) { Issue.record("\($0)") }
+    private func open() throws -> SQLiteStore {
+        try SQLiteStore(path: path) { Issue.record("\($0)") }
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: StoreConformance.checks)
@@ -99,49 +99,5 @@ import Testing
         #expect(results.withLock { $0 } == (10..<200).map { $0 % 10 != 5 })
         store.close()
         #expect(try open().recover().pending.count == kept.count)
-    }
-
-    @Test(.timeLimit(.minutes(5))) func forgetsTheOldestRuns() async throws {
-        let limits = SQLiteStore.Retention.Limits(count: 100, bytes: 1 << 30, chunk: 16)
-        let store = try open(retention: .init(runs: limits, journal: limits))
-        for number in 0..<1000 {
-            store.commit(Sample.wholeLife(number)) { _ in }
-        }
-        _ = try store.recover()
-        for number in 1000..<1100 {
-            try await StoreConformance(store: store).commit(Sample.wholeLife(number))
-        }
-        let runs = store.runs(task: nil, limit: 10_000)
-        #expect((100...132).contains(runs.count), "\(runs.count)")
-        #expect(runs.map(\.id.low) == (0..<runs.count).map { UInt64(1099 - $0) })
-        let (rows, changes) = try store.open().ask { reader throws(SQLiteFailure) in
-            (
-                try reader.connection.number("SELECT count(*) FROM journal"),
-                try TableSizes(reading: reader.connection).journal.last
-            )
-        }
-        #expect((1...148).contains(rows), "\(rows)")
-        #expect(changes == 3300)
-        store.close()
-        #expect(try open().runs(task: nil, limit: 10_000) == runs)
-    }
-
-    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
-    func forgetsWhatIsTooOldOrTooMuch(byAge: Bool) async throws {
-        let limits = SQLiteStore.Retention.Limits(
-            count: 1_000_000,
-            age: byAge ? 0 : .max,
-            bytes: byAge ? 1 << 30 : 5000,
-            chunk: 8
-        )
-        let store = try open(retention: .init(runs: limits, journal: limits))
-        for number in 0..<500 {
-            try await StoreConformance(store: store).commit(Sample.wholeLife(number))
-        }
-        #expect(store.runs(task: nil, limit: 1000).count < 60)
-        #expect(store.runs(task: nil, limit: 1).map(\.id.low) == [499])
-        store.close()
-        // What the journal's last row says of the tables is still there.
-        #expect(try open().recover().pending.isEmpty)
     }
 }

@@ -43,14 +43,17 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `The record keeps the last lines of long output`() async throws {
+        func `The record keeps the first and the last lines of long output`() async throws {
             try await withDaemon(try manifest("C"), adjust: { durable(&$0) }) { daemon in
                 let record = try await daemon.run("task", #"{"lines":20000}"#)
                 #expect(record.outcome == .succeeded)
                 let stored = await daemon.host.output(ofRun: record.id)
                 #expect(stored.utf8.count <= RunDetails.outputBytesMax)
-                #expect(stored.utf8.count > RunDetails.outputBytesMax - 20)
-                #expect(stored.hasPrefix("line "))
+                #expect(stored.utf8.count > RunDetails.outputBytesMax - 128)
+                #expect(stored.hasPrefix("line 1\nline 2\n"))
+                let all = (1...20_000).reduce(0) { $0 + "line \($1)\n".utf8.count }
+                let gap = try #require(stored.firstMatch(of: /\[(\d+) bytes are left out here\]\n/))
+                #expect(Int(gap.1) == all - stored.utf8.count + gap.0.utf8.count)
                 #expect(stored.hasSuffix("\nline 20000\n"))
             }
         }

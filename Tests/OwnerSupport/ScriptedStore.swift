@@ -35,6 +35,8 @@ package final class ScriptedStore: Store {
         state.withLock { $0.answersAtOnce = result }
     }
 
+    package func keep(history policy: HistoryPolicy) {}
+
     /// Removes and returns the commits that wait.
     package func take() -> [Commit] {
         state.withLock { state in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostModel
 @testable import BghostStore
 import BghostTestSupport
 import Glibc
@@ -55,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "PRAGMA user_version = 7", "PRAGMA user_version = 999999",
+        "PRAGMA user_version = 8", "PRAGMA user_version = 999999",
         "PRAGMA application_id = 7", "PRAGMA application_id = 0",
     ])
     func anotherFormatIsRefused(change: String) throws {
@@ -115,8 +116,8 @@ import Testing
         let change = "UPDATE run SET size = \(size), at = \(size)"
         let changed = try Command.run(["sqlite3", path, "PRAGMA journal_mode = DELETE; \(change)"])
         try #require(changed.exitCode == 0, "\(changed)")
-        let limits = SQLiteStore.Retention.Limits(count: 5, bytes: 1000, chunk: 1)
-        let store = try SQLiteStore(path: path, retention: .init(runs: limits, journal: limits))
+        let policy = HistoryPolicy(host: HistorySettings(runs: 5, bytes: 1000, outputBytes: 1000))
+        let store = try SQLiteStore(path: path, retention: .init(policy: policy, chunk: 1))
         for number in 12..<30 {
             store.commit(StoreScript.list(number)) { result in
                 if case .failure(let error) = result { Issue.record("\(error)") }

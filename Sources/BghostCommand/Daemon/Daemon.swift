@@ -49,7 +49,10 @@ enum Daemon {
             workerPath: try InstalledFiles.worker(),
             pluginPath: pluginPath(options),
             openStore: { directory throws(StoreError) in
-                try SQLiteStore(path: directory + "/bghost.sqlite") { error in
+                try SQLiteStore(
+                    path: directory + "/bghost.sqlite",
+                    retention: .init(policy: HistoryPolicy(manifest))
+                ) { error in
                     hostLog.write(.error, "store.failed", error.description)
                 }
             },

@@ -3,7 +3,7 @@
 package import BghostAPI
 package import BghostBase
 package import BghostLinux
-internal import BghostModel
+package import BghostModel
 package import BghostPolicy
 package import BghostServices
 package import BghostStore
@@ -45,6 +45,9 @@ package final class CommitQueue {
         self.log = log
         deadLetters = DeadLetterIndex(limit: deadLettersMax)
     }
+
+    /// Sets how much history the store keeps.
+    package func keep(history policy: HistoryPolicy) { store.keep(history: policy) }
 
     /// Begins to watch the store.
     ///

@@ -183,6 +183,7 @@ final class ManifestReloader: SharesServices {
         _ found: [String: PluginFindings]
     ) -> ReloadReport {
         let before = manifest.replace(with: wanted)
+        registry.commits.keep(history: HistoryPolicy(wanted))
         let outcome = dispatcher.decide { scheduler, now, effects in
             scheduler.reload(
                 wanted,

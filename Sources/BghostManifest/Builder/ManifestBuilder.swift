@@ -24,6 +24,7 @@ struct ManifestBuilder {
         host.facts = facts(node["facts"], in: main)
         host.powerPolicy = node["powerPolicy"]?.string.flatMap(PowerPolicy.init) ?? .none
         host.require = layers(node["require"])
+        host.history = history(node["history"])
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
         host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
         host.controlGroup = node["controlGroup"]?.string
@@ -266,6 +267,7 @@ struct ManifestBuilder {
             loss: loss(node["onLost"]),
             retry: retry(node["retry"], kind),
             throttle: throttle(node["throttle"]),
+            history: taskHistory(entry, host),
             parameters: settings("parameters", of: entry),
             origin: entry.location
         )

@@ -107,11 +107,7 @@ enum ManifestKeys {
                 Layers of the sandbox without which no worker may run; `bghost doctor` tries each.
                 """
             ),
-            ManifestKey(
-                "history",
-                .reserved(advice: "remove it"),
-                "How long ended runs are kept."
-            ),
+            ManifestKey("history", .section(history), "How much history of runs is kept."),
         ]
     )
 
@@ -352,6 +348,11 @@ enum ManifestKeys {
                 "Handed to the handler; a request's own parameters are laid over them by key."
             ),
             ManifestKey("retry", .section(retry), "What follows a run that did not succeed."),
+            ManifestKey(
+                "history",
+                .section(taskHistory),
+                "How much of its history is kept, where that is less than the host keeps."
+            ),
             throttle,
             override,
         ] + schedule + requirements,

@@ -14,6 +14,7 @@ package enum HostKey: String, CaseIterable, Sendable {
     case powerPolicy
     case require
     case dashboard
+    case history
 
     /// Whether a reload may change it.
     ///
@@ -22,7 +23,7 @@ package enum HostKey: String, CaseIterable, Sendable {
     /// longer `require` names.
     package var mayChange: Bool {
         switch self {
-        case .slots, .timeZone, .facts, .powerPolicy: true
+        case .slots, .timeZone, .facts, .powerPolicy, .history: true
         case .stateDirectory, .control, .controlGroup, .controlRole, .require, .dashboard: false
         }
     }
@@ -39,6 +40,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .powerPolicy: one.powerPolicy == other.powerPolicy
         case .require: one.require == other.require
         case .dashboard: one.dashboard == other.dashboard
+        case .history: one.history == other.history
         }
     }
 
@@ -55,6 +57,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .powerPolicy: settings.powerPolicy = other.powerPolicy
         case .require: settings.require = other.require
         case .dashboard: settings.dashboard = other.dashboard
+        case .history: settings.history = other.history
         }
     }
 
@@ -71,7 +74,7 @@ package enum HostKey: String, CaseIterable, Sendable {
             settings.require.isEmpty
                 ? nil : settings.require.map(\.rawValue).sorted().joined(separator: ", ")
         case .dashboard: settings.dashboard?.listen.description
-        case .timeZone, .facts: nil
+        case .timeZone, .facts, .history: nil
         }
     }
 }

@@ -62,6 +62,8 @@ package struct HostSettings: Equatable, Sendable {
     package var require: Set<SandboxLayer>
     /// The pages for browsers; `nil` serves none.
     package var dashboard: DashboardSettings?
+    /// How much history is kept.
+    package var history: HistorySettings
 
     package init(
         stateDirectory: String? = nil,
@@ -73,7 +75,8 @@ package struct HostSettings: Equatable, Sendable {
         facts: FactDefinitions = FactDefinitions(),
         powerPolicy: PowerPolicy = .none,
         require: Set<SandboxLayer> = [],
-        dashboard: DashboardSettings? = nil
+        dashboard: DashboardSettings? = nil,
+        history: HistorySettings = HistorySettings()
     ) {
         self.stateDirectory = stateDirectory
         self.controlSocket = controlSocket
@@ -85,6 +88,7 @@ package struct HostSettings: Equatable, Sendable {
         self.powerPolicy = powerPolicy
         self.require = require
         self.dashboard = dashboard
+        self.history = history
     }
 }
 
@@ -316,6 +320,8 @@ package struct TaskDefinition: Equatable, Sendable {
     package var retry: RetryPolicy
     /// When runs that do not stop in time delay the next ones.
     package var throttle: ThrottlePolicy
+    /// How much of its history is kept, if less than the host keeps.
+    package var history: TaskHistory
     /// A JSON object as text; the keys of a request's own parameters override it.
     package var parameters: String
     package var origin: SourceLocation
@@ -335,6 +341,7 @@ package struct TaskDefinition: Equatable, Sendable {
         loss: RequirementLoss = RequirementLoss(),
         retry: RetryPolicy? = nil,
         throttle: ThrottlePolicy = ThrottlePolicy(),
+        history: TaskHistory = TaskHistory(),
         parameters: String = "{}",
         origin: SourceLocation = SourceLocation()
     ) {
@@ -352,6 +359,7 @@ package struct TaskDefinition: Equatable, Sendable {
         self.loss = loss
         self.retry = retry ?? RetryPolicy(kind: kind)
         self.throttle = throttle
+        self.history = history
         self.parameters = parameters
         self.origin = origin
     }

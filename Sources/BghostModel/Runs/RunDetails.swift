@@ -6,7 +6,7 @@ package import BghostBase
 ///
 /// It is a reference, so that the record of a run without details stays small.
 package final class RunDetails: Equatable, Sendable {
-    /// The most bytes of a run's output that are stored; the last ones are kept.
+    /// The most bytes of a run's output that are stored; the first and the last ones are kept.
     package static let outputBytesMax = 64 << 10
 
     package let crash: CrashReport?

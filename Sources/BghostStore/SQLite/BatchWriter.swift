@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
 internal import BghostPolicy
 
 /// Writes transactions, several in one SQLite transaction if they arrive together, until a fatal
@@ -77,6 +78,25 @@ final class BatchWriter: @unchecked Sendable {
         } catch {
             if error.isFatal { fault = error }
             return error
+        }
+    }
+
+    /// Sets how much history is kept.
+    func keep(_ policy: HistoryPolicy) { writer.keep(policy) }
+
+    /// Whether history may have to be deleted.
+    var isTrimDue: Bool { fault == nil && writer.isTrimDue }
+
+    /// Deletes a piece of the history that exceeds its limits.
+    func trim() {
+        guard fault == nil else { return }
+        do {
+            try writer.trim()
+        } catch {
+            if error.isFatal { fault = error }
+            // Without room nothing can be deleted now; new rows start another attempt.
+            guard !error.isTransient else { return }
+            report(error.error("delete old history", in: path))
         }
     }
 

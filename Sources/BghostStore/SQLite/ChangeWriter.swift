@@ -12,11 +12,11 @@ final class ChangeWriter {
     private(set) var sizes: TableSizes
     /// Leases of this transaction by request; a run that also ends in it needs no written lease.
     private var fresh: [RunID: RunRecord] = [:]
-    private let retention: SQLiteStore.Retention
+    private let trimmer: HistoryTrimmer
     private let origins: OriginWriter
 
     init(_ connection: Connection, retention: SQLiteStore.Retention) throws(SQLiteFailure) {
-        self.retention = retention
+        trimmer = try HistoryTrimmer(connection, retention)
         statements = try WriterStatements(connection)
         origins = OriginWriter(statements)
         sizes = try TableSizes(reading: connection)
@@ -39,7 +39,7 @@ final class ChangeWriter {
                     let source = try origins.row(of: record)
                     try statements.lease.run { RunColumns.bind(record, source: source, to: &$0) }
                 }
-                try trim(now)
+                try trimJournal()
             }
             return sizes.journal.last
         } catch {
@@ -189,7 +189,8 @@ final class ChangeWriter {
 
     private func append(_ record: RunRecord, _ now: Int64) throws(SQLiteFailure) {
         let texts = record.task.utf8.count + record.plugin.utf8.count
-        let bytes = 200 + texts + record.message.utf8.count + record.result.utf8.count
+        let bytes =
+            TableSizes.runOverhead + texts + record.message.utf8.count + record.result.utf8.count
         let place = sizes.runs.append(bytes: bytes)
         let source = try origins.row(of: record)
         let output = try keepOutput(of: record, now)
@@ -200,16 +201,18 @@ final class ChangeWriter {
             row.restartSum()
             RunColumns.bind(record, source: source, output: output, to: &row)
         }
+        trimmer.added(task: record.task)
     }
 
     /// - Returns: the row's number; `nil` if the run has printed nothing.
     private func keepOutput(of record: RunRecord, _ now: Int64) throws(SQLiteFailure) -> Int64? {
         guard let output = record.details?.output, !output.isEmpty else { return nil }
-        let place = sizes.outputs.append(bytes: 40 + output.utf8.count)
+        let place = sizes.outputs.append(bytes: TableSizes.outputOverhead + output.utf8.count)
         try statements.insertOutput.run { row in
             row.add(place.seq)
             row.add(now)
             row.add(place.size)
+            row.add(record.outcome == .succeeded ? 1 : 0)
             row.restartSum()
             row.add(output)
             row.addSum()
@@ -303,45 +306,35 @@ final class ChangeWriter {
 
     // MARK: Retention
 
-    private func trim(_ now: Int64) throws(SQLiteFailure) {
-        try trim(\.runs, statements.trimRuns, statements.runAge, retention.runs, now)
-        try trim(\.journal, statements.trimJournal, statements.journalAge, retention.journal, now)
-        try trim(\.outputs, statements.trimOutputs, statements.outputAge, retention.outputs, now)
+    /// Deletes the rows of the journal before the newest one, once for a number of transactions.
+    private func trimJournal() throws(SQLiteFailure) {
+        guard sizes.journal.untrimmed >= Self.journalChunk else { return }
+        sizes.journal.untrimmed = 0
+        let last = sizes.journal.last &- 1
+        guard last >= sizes.journal.first else { return }
+        try statements.trimJournal.run { $0.add(last) }
+        sizes.journal.first = last &+ 1
     }
 
-    /// Deletes at most a few hundred of the oldest rows, once per chunk of new rows.
-    ///
-    /// So no commit waits for a long deletion, and a single commit pays nothing.
-    private func trim(
-        _ path: WritableKeyPath<TableSizes, TableSizes.Extent>,
-        _ delete: Statement,
-        _ age: Statement,
-        _ keep: SQLiteStore.Retention.Limits,
-        _ now: Int64
-    ) throws(SQLiteFailure) {
-        var extent = sizes[keyPath: path]
-        guard extent.untrimmed >= keep.chunk else { return }
-        let bound = extent.first &+ Int64(4 * max(keep.chunk, extent.untrimmed)) &- 1
-        extent.untrimmed = 0
-        let isLeft = { (at: Int64, size: Int64) in
-            at < now &- keep.age || size <= extent.size &- keep.bytes
-        }
-        var last = min(bound, extent.last &- Int64(keep.count))
-        // Keep the newest row: the journal's contains what the tables must hold.
-        var probe = min(bound, extent.last &- 1)
-        while probe > last {
-            var isOld = false
-            try age.rows({ $0.add(probe) }) { row in
-                isOld = isLeft(row.int(), row.int())
-                return false
+    private static let journalChunk = 64
+
+    /// Sets how much history is kept.
+    func keep(_ policy: HistoryPolicy) { trimmer.retention.policy = policy }
+
+    /// Whether history may have to be deleted.
+    var isTrimDue: Bool { trimmer.isDue(sizes) }
+
+    /// Deletes a piece of the history, in a transaction of its own.
+    func trim() throws(SQLiteFailure) {
+        let before = sizes
+        do throws(SQLiteFailure) {
+            try statements.transaction.run { () throws(SQLiteFailure) in
+                try trimmer.trim(&sizes, now: Self.now())
             }
-            if isOld { last = probe }
-            guard probe > extent.first else { break }
-            probe = extent.first &+ (probe &- extent.first) / 2
+        } catch {
+            sizes = before
+            trimmer.postpone(&sizes)
+            throw error
         }
-        sizes[keyPath: path] = extent
-        guard last >= extent.first else { return }
-        try delete.run { $0.add(last) }
-        sizes[keyPath: path].first = last &+ 1
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
 internal import BghostPolicy
 
 /// A transaction that waits to be written.
@@ -40,6 +41,10 @@ struct CommitInbox {
     var isAwake = false
     var isClosed = false
     var wantsCheckpoint = false
+    /// Whether history may have to be deleted.
+    var isTrimDue = false
+    /// The limits of the history that the thread is to take up.
+    var newPolicy: HistoryPolicy?
     var pace = CommitPace()
     var retry = CommitRetry()
     private(set) var failure: StoreHealth.Failure?
@@ -64,7 +69,7 @@ struct CommitInbox {
 
     /// Whether the thread has work and must be woken.
     mutating func mustWake() -> Bool {
-        let hasWork = !waiting.isEmpty || isClosed || wantsCheckpoint || isRetrying
+        let hasWork = !waiting.isEmpty || isClosed || wantsCheckpoint || isTrimDue || isRetrying
         guard hasWork, !isAwake, permit == .free else { return false }
         isAwake = true
         return true

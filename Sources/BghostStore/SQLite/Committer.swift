@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
 internal import BghostPolicy
 internal import CSQLite
 internal import Glibc
@@ -51,18 +52,6 @@ final class Committer: Sendable {
             )
         }
         pthread_detach(thread)
-    }
-
-    private static var now: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    }
-
-    private static var unix: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
     // MARK: Callers
@@ -137,10 +126,11 @@ final class Committer: Sendable {
         if !mustRetry {
             job.completion(failure.map { .failure($0.error) } ?? .success(()))
         }
-        let wantsCheckpoint = writer.wantsCheckpoint
+        let (wantsCheckpoint, isTrimDue) = (writer.wantsCheckpoint, writer.isTrimDue)
         let mustWake = inbox.withLock { inbox in
             inbox.permit = .free
             inbox.wantsCheckpoint = wantsCheckpoint
+            inbox.isTrimDue = isTrimDue || inbox.newPolicy != nil
             inbox.pace.committedHere(took: end &- start, now: end)
             return inbox.mustWake()
         }
@@ -206,6 +196,16 @@ final class Committer: Sendable {
         if mustWake { wake.signal() }
     }
 
+    /// Sets how much history is kept; the thread deletes the rest.
+    func keep(_ policy: HistoryPolicy) {
+        let mustWake = inbox.withLock { inbox in
+            inbox.newPolicy = policy
+            inbox.isTrimDue = true
+            return inbox.mustWake()
+        }
+        if mustWake { wake.signal() }
+    }
+
     /// Calls a function on the thread in its next turn.
     func answer(_ body: @escaping @Sendable () -> Void) {
         inbox.withLock { $0.questions.append(body) }
@@ -266,6 +266,7 @@ final class Committer: Sendable {
         case keep([CommitJob], isLast: Bool)
         case probe
         case checkpoint
+        case trim(HistoryPolicy?)
         case answer([@Sendable () -> Void])
         case rest(until: UInt64?)
         case end
@@ -276,6 +277,8 @@ final class Committer: Sendable {
             switch takeTurn() {
             case .keep(let batch, let isLast):
                 keep(batch, isLast: isLast)
+                // Under load there is no turn for it alone.
+                if writer.isTrimDue, !isLast, health.failure == nil { writer.trim() }
                 if writer.needsCheckpoint { writer.checkpoint() }
                 putDownPermit()
             case .probe:
@@ -283,6 +286,10 @@ final class Committer: Sendable {
                 putDownPermit()
             case .checkpoint:
                 writer.checkpoint()
+                putDownPermit()
+            case .trim(let policy):
+                if let policy { writer.keep(policy) }
+                writer.trim()
                 putDownPermit()
             case .answer(let questions): for answer in questions { answer() }
             case .rest(nil): wake.wait()
@@ -323,6 +330,11 @@ final class Committer: Sendable {
                 inbox.permit = .thread
                 return .end
             }
+            if inbox.isTrimDue {
+                inbox.permit = .thread
+                defer { inbox.newPolicy = nil }
+                return .trim(inbox.newPolicy)
+            }
             if inbox.wantsCheckpoint {
                 inbox.permit = .thread
                 return .checkpoint
@@ -333,10 +345,11 @@ final class Committer: Sendable {
     }
 
     private func putDownPermit() {
-        let wantsCheckpoint = writer.wantsCheckpoint
+        let (wantsCheckpoint, isTrimDue) = (writer.wantsCheckpoint, writer.isTrimDue)
         inbox.withLock { inbox in
             inbox.permit = .free
             inbox.wantsCheckpoint = wantsCheckpoint
+            inbox.isTrimDue = isTrimDue || inbox.newPolicy != nil
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostModel
 package import BghostPolicy
 internal import Synchronization
 
@@ -18,7 +19,7 @@ internal import Synchronization
 package final class SQLiteStore: Store {
     let path: String
     let report: @Sendable (StoreError) -> Void
-    private let retention: Retention
+    private let retention: Mutex<Retention>
     private let stage: Mutex<Stage>
     private let observer = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -50,7 +51,7 @@ package final class SQLiteStore: Store {
         report: @escaping @Sendable (StoreError) -> Void = { _ in }
     ) throws(StoreError) {
         self.path = path
-        self.retention = retention
+        self.retention = Mutex(retention)
         self.report = report
         stage = Mutex(.found(try StoreOpening(path: path, quickCheckMax: quickCheckMax).find()))
     }
@@ -82,6 +83,11 @@ package final class SQLiteStore: Store {
         opened?.committer.onHealthChange(body)
     }
 
+    package func keep(history policy: HistoryPolicy) {
+        retention.withLock { $0.policy = policy }
+        opened?.committer.keep(policy)
+    }
+
     package func retryNow() { opened?.committer.hint() }
 
     package func answer(_ body: @escaping @Sendable () -> Void) {
@@ -111,7 +117,7 @@ package final class SQLiteStore: Store {
         _ each: (Request) -> Void
     ) throws(StoreError) -> RecoveredState {
         let first = try stage.withLock { stage throws(StoreError) in
-            try Self.open(&stage, path, retention, report, expect, each)
+            try Self.open(&stage, path, retention.withLock { $0 }, report, expect, each)
         }
         watch(first.store)
         if let state = first.recovered { return state }
@@ -129,7 +135,10 @@ package final class SQLiteStore: Store {
     func open() throws(StoreError) -> OpenStore {
         let (store, isNew) = try stage.withLock { stage throws(StoreError) in
             if case .open(let store) = stage { return (store, false) }
-            return (try Self.open(&stage, path, retention, report, { _ in }, { _ in }).store, true)
+            return (
+                try Self.open(&stage, path, retention.withLock { $0 }, report, { _ in }, { _ in })
+                    .store, true
+            )
         }
         if isNew { watch(store) }
         return store

@@ -8,7 +8,7 @@ enum Schema {
     /// In the header of the file: the letters `bghs`.
     static let format = DatabaseFormat(
         applicationID: 0x6267_6873,
-        migrations: [first, second, third, fourth, fifth, sixth]
+        migrations: [first, second, third, fourth, fifth, sixth, seventh]
     )
 
     /// The first version.
@@ -193,6 +193,28 @@ enum Schema {
             lines TEXT NOT NULL,
             sum INTEGER NOT NULL
         ) STRICT;
+        """
+
+    /// Lets the history be trimmed in between and searched.
+    ///
+    /// `output.success` says that a run has succeeded, whose output is deleted first. `extent` has
+    /// the number and the size of the rows that `run` and `output` lack between their first and last
+    /// row; without it, a start would have to count them. The partial indexes have the few runs that
+    /// did not succeed.
+    private static let seventh = """
+        ALTER TABLE output ADD COLUMN success INTEGER;
+        UPDATE output SET success = 1 WHERE seq IN
+            (SELECT output FROM run WHERE outcome = 0 AND output IS NOT NULL);
+        CREATE INDEX output_success ON output (seq) WHERE success = 1;
+        CREATE TABLE extent (
+            name TEXT PRIMARY KEY NOT NULL,
+            missing_rows INTEGER NOT NULL,
+            missing_bytes INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX run_plugin ON run (plugin);
+        CREATE INDEX run_failed ON run (seq) WHERE outcome <> 0;
+        CREATE INDEX run_failed_task ON run (task) WHERE outcome <> 0;
+        CREATE INDEX run_failed_plugin ON run (plugin) WHERE outcome <> 0;
         """
 
     private static let runColumns = """

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
 internal import BghostPolicy
 
 /// The writing side of a store: the connection, the statements, and the lock file.
@@ -32,6 +33,15 @@ final class StoreWriter {
         guard let changes else { return }
         lock.accept(try changes.transaction(lists))
     }
+
+    /// Sets how much history is kept.
+    func keep(_ policy: HistoryPolicy) { changes?.keep(policy) }
+
+    /// Whether history may have to be deleted.
+    var isTrimDue: Bool { changes?.isTrimDue ?? false }
+
+    /// Deletes a piece of the history that exceeds its limits.
+    func trim() throws(SQLiteFailure) { try changes?.trim() }
 
     /// Rewrites a page without changing it, to find out whether there is room.
     func probe() throws(SQLiteFailure) {

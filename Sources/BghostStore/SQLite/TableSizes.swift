@@ -32,7 +32,11 @@ struct TableSizes {
         }
     }
 
-    /// A table that grows at one end and is trimmed at the other.
+    /// What a row of `run` and of `output` counts besides its texts, bytes.
+    static let runOverhead = 200
+    static let outputOverhead = 40
+
+    /// A table that grows at one end and is trimmed, mostly at the other.
     struct Extent {
         /// The number of the newest row; 0 if there is none.
         var last: Int64 = 0
@@ -40,15 +44,50 @@ struct TableSizes {
         var first: Int64 = 1
         /// All bytes ever written to the table.
         var size: Int64 = 0
+        /// `size` before the oldest row.
+        var start: Int64 = 0
+        /// Rows between the oldest and the newest that were deleted.
+        var missing = Missing()
         /// Rows written since the last trim.
         var untrimmed = 0
+        /// Whether rows were deleted since `settle`.
+        private(set) var isChanged = false
 
-        /// The file may contain any number as the size of its history, so add with wrap-around.
+        struct Missing: Equatable {
+            var rows: Int64 = 0
+            var bytes: Int64 = 0
+        }
+
+        // The file may contain any number as the size of its history, so compute with wrap-around.
+
+        /// The number of rows.
+        var rows: Int64 { last &- first &+ 1 &- missing.rows }
+
+        /// The approximate size of the rows, bytes.
+        var bytes: Int64 { size &- start &- missing.bytes }
+
         mutating func append(bytes: Int) -> (seq: Int64, size: Int64) {
             last &+= 1
             size &+= Int64(bytes)
             untrimmed += 1
             return (last, size)
+        }
+
+        /// Records that any row was deleted.
+        mutating func remove(bytes: Int64) {
+            missing.rows &+= 1
+            missing.bytes &+= bytes
+            isChanged = true
+        }
+
+        /// Adopts the oldest row, after rows were deleted: those before it are not missing any more.
+        mutating func settle(first: Int64?, start: Int64?) {
+            let (rows, bytes) = (rows, bytes)
+            self.first = first ?? last &+ 1
+            self.start = start ?? size
+            missing.rows = last &- self.first &+ 1 &- rows
+            missing.bytes = size &- self.start &- bytes
+            isChanged = false
         }
     }
 
@@ -73,16 +112,37 @@ struct TableSizes {
             try row.checkSum("the journal")
             return false
         }
-        runs = try Self.extent("run", on: connection)
+        runs = try Self.extent("run", TrimStatements.runBytes, on: connection)
         journal.first = try Self.first("journal", on: connection) ?? journal.last + 1
-        // A file that is not migrated yet has no such table.
+        // A file that is not migrated yet has no such tables.
         if try Self.has("output", on: connection) {
-            outputs = try Self.extent("output", on: connection)
+            outputs = try Self.extent("output", TrimStatements.outputSize, on: connection)
         }
+        if try Self.has("extent", on: connection) {
+            runs.missing = try Self.missing("run", on: connection)
+            outputs.missing = try Self.missing("output", on: connection)
+        }
+    }
+
+    private static func missing(
+        _ table: String,
+        on connection: Connection
+    ) throws(SQLiteFailure) -> Extent.Missing {
+        var missing = Extent.Missing()
+        let stored = try Statement(
+            "SELECT missing_rows, missing_bytes FROM extent WHERE name = ?",
+            on: connection
+        )
+        try stored.rows({ $0.add(table) }) { row in
+            missing = Extent.Missing(rows: row.int(), bytes: row.int())
+            return false
+        }
+        return missing
     }
 
     private static func extent(
         _ table: String,
+        _ bytes: String,
         on connection: Connection
     ) throws(SQLiteFailure) -> Extent {
         var extent = Extent()
@@ -95,7 +155,17 @@ struct TableSizes {
             extent.size = row.int()
             return false
         }
-        extent.first = try first(table, on: connection) ?? extent.last + 1
+        extent.first = extent.last &+ 1
+        extent.start = extent.size
+        let oldest = try Statement(
+            "SELECT seq, size, \(bytes) FROM \(table) ORDER BY seq LIMIT 1",
+            on: connection
+        )
+        try oldest.rows { row in
+            extent.first = row.int()
+            extent.start = row.int() &- row.int()
+            return false
+        }
         return extent
     }
 

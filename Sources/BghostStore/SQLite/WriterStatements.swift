@@ -28,11 +28,6 @@ struct WriterStatements {
     let trimOrigins: Statement
     let insertOutput: Statement
 
-    let runAge: Statement
-    let journalAge: Statement
-    let outputAge: Statement
-    let trimRuns: Statement
-    let trimOutputs: Statement
     let trimJournal: Statement
 
     init(_ connection: Connection) throws(SQLiteFailure) {
@@ -97,14 +92,10 @@ struct WriterStatements {
         trimOrigins = try prepare(
             "DELETE FROM origin WHERE number <= (SELECT max(number) FROM origin) - ?"
         )
-        insertOutput = try prepare("INSERT INTO output VALUES (\(Self.marks(5)))")
+        insertOutput = try prepare(
+            insert("output", "seq, at, size, success, lines, sum", 6)
+        )
 
-        runAge = try prepare("SELECT at, size FROM run WHERE seq = ?")
-        // The row that contains a change.
-        journalAge = try prepare("SELECT at, size FROM journal WHERE seq >= ? ORDER BY seq LIMIT 1")
-        outputAge = try prepare("SELECT at, size FROM output WHERE seq = ?")
-        trimOutputs = try prepare("DELETE FROM output WHERE seq <= ?")
-        trimRuns = try prepare("DELETE FROM run WHERE seq <= ?")
         trimJournal = try prepare("DELETE FROM journal WHERE seq <= ?")
     }
 

@@ -21,6 +21,8 @@ final class HeldStore: Store {
     private let state = Mutex(State())
     private let arrivals = AsyncStream<Void>.makeStream()
 
+    func keep(history policy: HistoryPolicy) { store.keep(history: policy) }
+
     func hold() { state.withLock { $0.isHeld = true } }
 
     /// Makes every question wait on its own thread, until `letQuestionsGo`.
