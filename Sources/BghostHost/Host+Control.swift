@@ -64,6 +64,10 @@ extension Host: HostControl {
         await commands.runs.runs(task: task, limit: limit)
     }
 
+    package func runs(_ question: RunQuestion) async throws(OperatorRefusal) -> RunPage {
+        try await commands.history.runs(question)
+    }
+
     package func runs(idPrefix: String, limit: Int) async -> [RunRecord] {
         await commands.runs.runs(idPrefix: idPrefix, limit: limit)
     }

@@ -11,6 +11,7 @@ struct HostCommands {
     let health: HealthReader
     let metrics: MetricsReader
     let runs: RunCommands
+    let history: RunHistory
     let tasks: TaskCommands
     let explainer: TaskExplainer
     let deadLetters: DeadLetterCommands
@@ -59,6 +60,13 @@ struct HostCommands {
             owners.registry,
             owners.supervisor,
             owners.history
+        )
+        history = RunHistory(
+            owners.dispatcher,
+            owners.history,
+            clock,
+            zone: { manifest.value.host.timeZone },
+            activeRuns: { currentRuns.records(now: clock.monotonic) }
         )
         tasks = TaskCommands(owners.dispatcher, owners.commits, describer, clock)
         explainer = TaskExplainer(

@@ -30,6 +30,8 @@ package final class MemoryStore: Store {
         /// A ring buffer: once it is full, the oldest record is overwritten.
         var history: [RunRecord] = []
         var head = 0
+        /// All runs that have ended.
+        var ended: Int64 = 0
         var last: [String: Int] = [:]
     }
 
@@ -115,6 +117,7 @@ package final class MemoryStore: Store {
     }
 
     private func append(_ record: RunRecord, to state: inout State) {
+        state.ended += 1
         let index: Int
         if state.history.count < historyMax {
             index = state.history.count
@@ -155,6 +158,27 @@ package final class MemoryStore: Store {
 
     package func runs(task: String?, limit: Int) -> [RunRecord] {
         newest(limit) { task == nil || $0.task == task }
+    }
+
+    package func runs(_ query: RunQuery) -> RunPage {
+        state.withLock { state in
+            var page = RunPage(newest: state.ended)
+            let count = state.history.count
+            for offset in 0..<count {
+                let number = state.ended - Int64(offset)
+                guard number > query.after ?? .min else { break }
+                let record = state.history[(state.head + count - 1 - offset) % count]
+                guard number < query.before ?? .max, query.filter.matches(record, now: .max) else {
+                    continue
+                }
+                guard page.entries.count < query.limit else {
+                    page.next = page.entries.last?.number
+                    break
+                }
+                page.entries.append(.init(record, number: number))
+            }
+            return page
+        }
     }
 
     package func runs(idPrefix: String, limit: Int) -> [RunRecord] {

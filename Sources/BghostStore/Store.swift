@@ -163,6 +163,11 @@ package protocol Store: AnyObject, Sendable {
     /// The ended runs, the newest first.
     func runs(task: String?, limit: Int) -> [RunRecord]
 
+    /// A page of ended runs.
+    ///
+    /// A run whose end is not committed yet has no number, and may come again with one.
+    func runs(_ query: RunQuery) -> RunPage
+
     /// Ended runs whose ids start with a prefix, the newest first.
     func runs(idPrefix: String, limit: Int) -> [RunRecord]
 

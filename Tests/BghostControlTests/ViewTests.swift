@@ -198,7 +198,8 @@ import Testing
 
     @Test func runsAsATable() {
         let runs = [run(.killed(.memory), message: "over\n256"), run(nil)]
-        let text = RunsView(runs: runs, now: now).text(plain)
+        let text = RunsView(API.RunList(runs: runs.map(API.Run.init)), isFiltered: false, now: now)
+            .text(plain)
         let id = run(nil).id.description
         let lines = text.split(separator: "\n").map { $0.replacing(id, with: "ID") }
         #expect(
@@ -209,7 +210,22 @@ import Testing
                 "   ID  com.acme.storm  running         4m ago   4m10s  25s    8 MiB",
             ]
         )
-        #expect(RunsView(runs: [], now: now).text(plain) == "no runs yet\n")
+        #expect(
+            RunsView(API.RunList(runs: []), isFiltered: false, now: now).text(plain)
+                == "no runs yet\n"
+        )
+        #expect(
+            RunsView(API.RunList(runs: [], next: 7), isFiltered: true, now: now).text(plain)
+                == "no such runs\nolder ones: --before 7\n"
+        )
+        let searched = API.RunList(runs: [], next: 8, searchedTo: 1_795_278_660_000_000_000)
+        #expect(
+            RunsView(searched, isFiltered: true, now: now).text(plain) == """
+                no such runs
+                searched 20000 runs, back to 2026-11-21T16:31:00.000Z; --before 8 continues
+
+                """
+        )
     }
 
     @Test func allOfARun() {

@@ -9,6 +9,7 @@ import Testing
 
 extension StoreConformance {
     static let runChecks: [Check] = [
+        Check("answers pages of runs") { try await $0.answersPages() },
         Check("tells the newest runs first") { try await $0.tellsNewestFirst() },
         Check("finds runs by the beginning of their ids") { try await $0.findsPrefixes() },
         Check("finds the run of a request") { try await $0.findsTheRunOfARequest() },
@@ -187,5 +188,30 @@ extension StoreConformance {
         await #expect(throws: StoreError.self) {
             try await commit(.accepted(Sample.request(2), replacing: nil))
         }
+    }
+
+    func answersPages() async throws {
+        for number in 1...60 {
+            let task = ["a", "b", "c"][number % 3]
+            try await commit(Sample.wholeLife(number, task: task))
+        }
+        var question = RunQuery(RunFilter(task: "b"), limit: 6)
+        var pages: [[UInt64]] = []
+        repeat {
+            let page = store.runs(question)
+            #expect(page.newest == 60)
+            pages.append(numbers(page.runs))
+            question.before = page.next
+        } while question.before != nil && pages.count < 10
+        let wanted = (1...60).filter { $0 % 3 == 1 }.reversed().map { UInt64($0) }
+        #expect(pages.joined().elementsEqual(wanted))
+        #expect(pages.dropLast().allSatisfy { $0.count == 6 } && pages.count == 4)
+        let newer = store.runs(RunQuery(after: 57, limit: 9))
+        #expect(numbers(newer.runs) == [60, 59, 58] && newer.next == nil)
+        let times = store.runs(RunQuery(RunFilter(since: 10, until: 13), limit: 9))
+        #expect(numbers(times.runs) == [12, 11, 10])
+        #expect(store.runs(RunQuery(RunFilter(state: .unsuccessful), limit: 9)).runs.isEmpty)
+        #expect(store.runs(RunQuery(RunFilter(plugin: "q"), limit: 9)).runs.isEmpty)
+        #expect(store.runs(RunQuery(RunFilter(plugin: "p"), limit: 9)).runs.count == 9)
     }
 }

@@ -55,7 +55,11 @@ extension Integration {
                     ["/v1/requests/\(unknown)/run", "/v1/requests/x/run"]
                 ),
                 "/v1/runs": (
-                    ["/v1/runs", "/v1/runs?task=fail&limit=1"], ["/v1/runs?task=nosuch"]
+                    [
+                        "/v1/runs", "/v1/runs?task=fail&limit=1", "/v1/runs?outcome=running",
+                        "/v1/runs?outcome=unsuccessful&since=2h&until=00:00&plugin=p&text=x&id=0&before=9&after=0",
+                    ],
+                    ["/v1/runs?task=nosuch", "/v1/runs?since=soon", "/v1/runs?outcome=bad"]
                 ),
                 "/v1/runs/:id": (
                     ["/v1/runs/\(ended.id)", "/v1/runs/\(active.id)"],
@@ -121,7 +125,7 @@ extension Integration {
                 "wait ready": [[]],
                 "why": [["gated"], ["hourly"], ["late.task"], [subjects.waiting.id.description]],
                 "pending": [[], ["gated"]],
-                "runs": [[], ["fail"]],
+                "runs": [[], ["fail"], ["--failed", "--since", "2h", "--text", "x"]],
                 "show": [[subjects.ended.id.description], [subjects.active.id.description]],
                 "logs": [[], ["fail"]],
                 "dead": [[]],

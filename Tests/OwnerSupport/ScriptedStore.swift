@@ -36,6 +36,7 @@ package final class ScriptedStore: Store {
     }
 
     package func keep(history policy: HistoryPolicy) {}
+    package func runs(_ query: RunQuery) -> RunPage { RunPage() }
 
     /// Removes and returns the commits that wait.
     package func take() -> [Commit] {

@@ -89,6 +89,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .notStored: self = .notStored
         case .backupFailed: self = .backupFailed
         case .badSimulation: self = .badSimulation
+        case .badTime: self = .badRequest
         case .noSuchTransfer: self = .noSuchTransfer
         case .transferOver: self = .transferOver
         case .ambiguousTransfer: self = .ambiguousTransfer

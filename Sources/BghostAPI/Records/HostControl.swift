@@ -140,6 +140,11 @@ package protocol HostControl: Sendable {
     /// The runs of one task, or of all tasks, the newest first.
     func runs(task: String?, limit: Int) async -> [RunRecord]
 
+    /// A page of runs, the newest first; those in progress are on the first page.
+    ///
+    /// Throws if a time cannot be read.
+    func runs(_ question: RunQuestion) async throws(OperatorRefusal) -> RunPage
+
     /// The runs whose ids have this prefix, the newest first, at most `limit`.
     func runs(idPrefix: String, limit: Int) async -> [RunRecord]
 

@@ -21,6 +21,8 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
         case backupFailed
         /// The simulation's text is invalid.
         case badSimulation
+        /// A time in the question is none.
+        case badTime
         case noSuchNotification
         /// Several plugins have a notification with this id.
         case ambiguousNotification

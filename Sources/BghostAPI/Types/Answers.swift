@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
+package import BghostModel
 
 extension API {
     /// The version and the process of the daemon, or the version of the program.
@@ -36,8 +37,34 @@ extension API {
     package struct RunList: Codable, Equatable, Sendable {
         /// The runs.
         @Elements package var runs: [Run]
+        /// `before` for the next page; null if there are no older runs.
+        @OrNull package var next: Int64?
+        /// `after` for a later question: it then answers only what has ended since.
+        @OrDefault package var newer: Int64
+        /// When the oldest run ended that was read, if the search stopped there, after 20,000 runs; null
+        /// if it is complete.
+        @FormOrNull<RFC3339> package var searchedTo: Int64?
 
-        package init(runs: [Run]) { self.runs = runs }
+        package init(
+            runs: [Run],
+            next: Int64? = nil,
+            newer: Int64 = 0,
+            searchedTo: Int64? = nil
+        ) {
+            self.runs = runs
+            self.next = next
+            self.newer = newer
+            self.searchedTo = searchedTo
+        }
+
+        package init(_ page: RunPage) {
+            self.init(
+                runs: page.runs.map(Run.init),
+                next: page.next,
+                newer: page.newest,
+                searchedTo: page.searchedTo
+            )
+        }
     }
 
     /// A run that was cancelled.

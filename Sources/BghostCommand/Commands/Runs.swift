@@ -1,16 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import BghostAPI
 internal import BghostControl
+internal import BghostModel
 
 struct Runs: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "runs",
-        abstract: "List runs, the newest first."
+        abstract: "List runs, the newest first.",
+        discussion: """
+            All conditions that are given must hold. A time is a date (2026-11-21T03:00:00Z), a local \
+            time of the manifest's zone (03:00, the last one; 2026-11-21 03:00), or a duration ago (2h, \
+            3d). A run counts by its end; one in progress ends now.
+            """
     )
 
     @Argument(help: ArgumentHelp("Only runs of this task.", valueName: "id"))
     var task: String?
+
+    @Option(name: .customLong("task"), help: ArgumentHelp("The same.", valueName: "id"))
+    var taskOption: String?
+
+    @Option(help: ArgumentHelp("Only runs of this plugin or function.", valueName: "name"))
+    var plugin: String?
+
+    @Flag(help: "Only runs that have ended and did not succeed.")
+    var failed = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Only runs in this state: running, or an outcome such as killed.",
+            valueName: "word"
+        ),
+        completion: .list(RunFilter.State.words)
+    )
+    var state: String?
+
+    @Option(help: ArgumentHelp("Only runs that ended at this time or later.", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Only runs that ended before this time.", valueName: "time"))
+    var until: String?
+
+    @Option(help: ArgumentHelp("Only runs whose id begins like this.", valueName: "prefix"))
+    var id: String?
+
+    @Option(help: ArgumentHelp("Only runs whose message has this text.", valueName: "text"))
+    var text: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only runs before this number, which the page before names.",
+            valueName: "n"
+        )
+    )
+    var before: Int64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only runs after this number, which `--json` names as `newer`.",
+            valueName: "n"
+        )
+    )
+    var after: Int64?
 
     @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
     var limit = 20
@@ -22,13 +75,43 @@ struct Runs: ClientCommand {
         guard (1...ControlLimits.runsMax).contains(limit) else {
             throw ValidationError("--limit must be from 1 to \(ControlLimits.runsMax)")
         }
+        guard task == nil || taskOption == nil else {
+            throw ValidationError("give the task as an argument or with --task, not both")
+        }
+        guard !failed || state == nil else {
+            throw ValidationError("give --failed or --state, not both")
+        }
+        if let state, RunFilter.State(text: state) == nil {
+            throw ValidationError(
+                "--state must be one of \(RunFilter.State.words.joined(separator: ", "))"
+            )
+        }
+        guard before ?? 0 >= 0, after ?? 0 >= 0 else {
+            throw ValidationError("--before and --after must not be negative")
+        }
+    }
+
+    private var filter: RunFilter {
+        RunFilter(task: task ?? taskOption, plugin: plugin, idPrefix: id, text: text)
     }
 
     func run() async throws {
+        let question = RunQuestion(
+            RunQuery(filter, before: before, after: after, limit: limit),
+            since: since,
+            until: until
+        )
+        let state = failed ? "unsuccessful" : self.state
         try await ask { client, console in
-            let answer = try await client.runs(task: task, limit: limit)
+            let answer = try await client.runs(question, state: state)
             guard !output.json else { return console.answer(json: answer.json) }
-            console.answer(RunsView(runs: answer.value, now: unixNow()).text(console.out))
+            let view = RunsView(
+                answer.value,
+                isFiltered: state != nil || question.since != nil || question.until != nil
+                    || filter != RunFilter(task: filter.task) || before != nil || after != nil,
+                now: unixNow()
+            )
+            console.answer(view.text(console.out))
         }
     }
 }

@@ -6,17 +6,23 @@ internal import BghostModel
 
 /// The text output of `bghost runs`.
 struct RunsView {
-    let runs: [RunRecord]
+    let list: API.RunList
+    /// Whether there may be runs that the question did not select.
+    let isFiltered: Bool
     /// Unix nanoseconds.
     let now: Int64
 
-    init(runs: [RunRecord], now: Int64) {
-        self.runs = runs
+    init(_ list: API.RunList, isFiltered: Bool, now: Int64) {
+        self.list = list
+        self.isFiltered = isFiltered
         self.now = now
     }
 
     func text(_ style: Style) -> String {
-        guard !runs.isEmpty else { return "no runs yet\n" }
+        let runs = list.runs.map(\.record)
+        guard !runs.isEmpty else {
+            return (isFiltered ? "no such runs\n" : "no runs yet\n") + end
+        }
         var table = TextTable(header: [
             " ", "RUN", "TASK", "OUTCOME", "STARTED", "TIME", "LIMIT", "MEMORY", "MESSAGE",
         ])
@@ -33,6 +39,15 @@ struct RunsView {
                 .init(run.safeMessage, .dim),
             ])
         }
-        return table.text(style)
+        return table.text(style) + end
+    }
+
+    /// Where the list ends, if there may be more.
+    private var end: String {
+        guard let next = list.next else { return "" }
+        guard let date = list.searchedTo else { return "older ones: --before \(next)\n" }
+        return
+            "searched \(RunQuery.readMax) runs, back to \(Timestamp.text(unixNanoseconds: date));"
+            + " --before \(next) continues\n"
     }
 }

@@ -65,6 +65,21 @@ extension ControlClient {
         return try await call(.GET, path, Schema.runs) { $0.runs.map(\.record) }
     }
 
+    /// A page of runs, the newest first.
+    ///
+    /// - Parameter state: one of `RunFilter.State.words`.
+    package func runs(
+        _ question: RunQuestion,
+        state: String?
+    ) async throws -> Answer<API.RunList> {
+        let (query, filter) = (question.query, question.query.filter)
+        let path = ControlPath("runs").with("task", filter.task).with("plugin", filter.plugin)
+            .with("outcome", state).with("since", question.since).with("until", question.until)
+            .with("id", filter.idPrefix).with("text", filter.text).with("before", query.before)
+            .with("after", query.after).with("limit", query.limit)
+        return try await call(.GET, path, Schema.runs)
+    }
+
     /// The run whose id has this prefix.
     package func run(_ prefix: String) async throws -> Answer<RunRecord> {
         try await call(.GET, ControlPath("runs", prefix), Schema.run) { $0.run.record }

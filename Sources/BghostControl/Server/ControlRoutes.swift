@@ -171,14 +171,17 @@ struct ControlRoutes: Sendable {
     // MARK: - Runs
 
     private func runs(_ request: Request) async throws -> Response {
-        let query = Query(request)
-        let limit =
-            try query.number("limit", in: 1...ControlLimits.runsMax)
-            ?? ControlLimits.runsUsual
-        let task = query.text("task")
-        let runs = await host.runs(task: task, limit: limit)
-        if runs.isEmpty, let task { try await TaskLookup(host: host).check(task) }
-        return Answer.json(Schema.runs, API.RunList(runs: runs.map(API.Run.init)))
+        let question = try Query(request).runQuestion()
+        let page: RunPage
+        do {
+            page = try await host.runs(question)
+        } catch {
+            throw ControlFault(error)
+        }
+        if page.entries.isEmpty, let task = question.query.filter.task {
+            try await TaskLookup(host: host).check(task)
+        }
+        return Answer.json(Schema.runs, API.RunList(page))
     }
 
     private func expire(_ prefix: String) async throws -> Response {

@@ -103,7 +103,7 @@ enum Endpoint: String, CaseIterable, Sendable {
             ]
         case .trigger:
             [QueryKey("wait", "`true` answers when the run has ended; absent: when it is stored.")]
-        case .runs: [.task, .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual)]
+        case .runs: Self.runKeys
         case .pending:
             [.task, .limit(ControlLimits.pendingMax, default: ControlLimits.pendingUsual)]
         case .dead:

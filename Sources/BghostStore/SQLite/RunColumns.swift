@@ -176,6 +176,21 @@ enum RunColumns {
         case abandoned = 7
     }
 
+    /// The stored numbers of the outcomes with a word.
+    static func codes(of word: Outcome.Word) -> [Int64] {
+        let codes: [OutcomeCode] =
+            switch word {
+            case .succeeded: [.succeeded]
+            case .failed: [.failed]
+            case .cancelledClean: [.cancelledClean]
+            case .killed: [.killed]
+            case .crashed: [.exited, .signalled]
+            case .lost: [.lost]
+            case .abandoned: [.abandoned]
+            }
+        return codes.map(\.rawValue)
+    }
+
     private static func bind(_ outcome: Outcome?, to row: inout Arguments) {
         guard let outcome else {
             row.addNull()

@@ -22,6 +22,19 @@ extension SQLiteStore {
         }
     }
 
+    package func runs(_ query: RunQuery) -> RunPage {
+        answer(RunPage()) { reader, uncommitted throws(SQLiteFailure) in
+            let ends =
+                query.before == nil
+                ? uncommitted.ends { query.filter.matches($0, now: .max) } : []
+            let newer = ends.isEmpty ? [] : try uncommitted.ended(ends, reader)
+            var page = try reader.pages.page(query)
+            // Runs committed meanwhile are in both.
+            page.prepend(newer, limit: query.limit)
+            return page
+        }
+    }
+
     package func run(ofRequest id: RunID) -> RunRecord? {
         newest(1, where: { $0.request == id }) { reader, limit throws(SQLiteFailure) in
             try reader.runs(ofRequest: id, limit: limit)

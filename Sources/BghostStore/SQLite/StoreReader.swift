@@ -19,9 +19,11 @@ final class StoreReader: @unchecked Sendable {
     private let deadLetters: Statement
     private let deadLettersOfTask: Statement
     private let output: Statement
+    let pages: RunPages
 
     init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
+        pages = try RunPages(connection)
         func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
             try Statement(sql, on: connection)
         }

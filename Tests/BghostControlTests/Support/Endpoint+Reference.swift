@@ -36,7 +36,11 @@ extension Endpoint {
         case .trigger:
             "Runs a task now, as `bghost trigger`: it ignores the start time and throttling."
         case .runOfRequest: "The run of a request. The answer comes when it has ended."
-        case .runs: "Runs, the newest first."
+        case .runs:
+            """
+            Runs, the newest first. A time is a date with an offset, a date or a time of day in the \
+            zone of the manifest, or a duration ago, such as `2h`.
+            """
         case .run: "A run with its output and its crash report."
         case .expire: "Ends the runtime of a run now. It then has its grace to stop."
         case .stop: "Cancels a run, which then has its grace to stop and is not retried."

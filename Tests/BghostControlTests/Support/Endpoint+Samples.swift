@@ -33,7 +33,7 @@ extension Endpoint {
         case .submit, .trigger:
             (202, Answer(Schema.request, API.RequestAnswer(request: Self.request)))
         case .runOfRequest, .run: (200, Answer(Schema.run, API.RunAnswer(run: Self.run)))
-        case .runs: (200, Answer(Schema.runs, API.RunList(runs: [Self.run])))
+        case .runs: (200, Answer(Schema.runs, API.RunList(runs: [Self.run], next: 41, newer: 42)))
         case .expire: (200, Answer(Schema.expire, Self.cancelled))
         case .stop: (200, Answer(Schema.stop, Self.cancelled))
         case .pending:

@@ -289,6 +289,30 @@ actor MemoryHost: HostControl {
         Array(records.reversed().filter { task == nil || $0.task == task }.prefix(limit))
     }
 
+    func runs(_ question: RunQuestion) throws(OperatorRefusal) -> RunPage {
+        var filter = question.query.filter
+        func time(_ text: String?) throws(OperatorRefusal) -> Int64? {
+            guard let text else { return nil }
+            guard let time = Timestamp.unixNanoseconds(text) else {
+                throw OperatorRefusal(.badTime, "`\(text)` is no time", fix: "give a date")
+            }
+            return time
+        }
+        filter.since = try time(question.since)
+        filter.until = try time(question.until)
+        let found = records.enumerated().reversed().filter { number, record in
+            filter.matches(record, now: .max)
+                && number + 1 < question.query.before ?? .max
+                && number + 1 > question.query.after ?? .min
+        }
+        let shown = found.prefix(question.query.limit)
+        return RunPage(
+            entries: shown.map { .init($0.element, number: Int64($0.offset + 1)) },
+            next: shown.count < found.count ? shown.last.map { Int64($0.offset + 1) } : nil,
+            newest: Int64(records.count)
+        )
+    }
+
     func runs(idPrefix: String, limit: Int) -> [RunRecord] {
         Array(records.reversed().filter { $0.id.description.hasPrefix(idPrefix) }.prefix(limit))
     }

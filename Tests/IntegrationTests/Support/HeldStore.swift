@@ -23,6 +23,11 @@ final class HeldStore: Store {
 
     func keep(history policy: HistoryPolicy) { store.keep(history: policy) }
 
+    func runs(_ query: RunQuery) -> RunPage {
+        asked()
+        return store.runs(query)
+    }
+
     func hold() { state.withLock { $0.isHeld = true } }
 
     /// Makes every question wait on its own thread, until `letQuestionsGo`.

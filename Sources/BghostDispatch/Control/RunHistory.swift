@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostAPI
+internal import BghostBase
+package import BghostCalendar
+package import BghostModel
+package import BghostServices
+internal import BghostStore
+
+/// Answers questions about what happened.
+///
+/// The host owns it. Use it on the reactor's thread only; it changes nothing, and another thread reads the
+/// store.
+package final class RunHistory {
+    let dispatcher: Dispatcher
+    let history: HistoryReader
+    let clock: DaemonClock
+    let zone: () -> ZoneTable
+    let activeRuns: () -> [RunRecord]
+
+    /// - Parameters:
+    ///   - zone: the zone of the manifest.
+    ///   - activeRuns: the records of the current runs.
+    package init(
+        _ dispatcher: Dispatcher,
+        _ history: HistoryReader,
+        _ clock: DaemonClock,
+        zone: @escaping () -> ZoneTable,
+        activeRuns: @escaping () -> [RunRecord]
+    ) {
+        self.dispatcher = dispatcher
+        self.history = history
+        self.clock = clock
+        self.zone = zone
+        self.activeRuns = activeRuns
+    }
+
+    /// A page of runs.
+    ///
+    /// - Throws: if a time of the question cannot be read.
+    package nonisolated(nonsending) func runs(
+        _ question: RunQuestion
+    ) async throws(OperatorRefusal) -> RunPage {
+        var query = question.query
+        if let since = question.since { query.filter.since = try time(since, of: "since") }
+        if let until = question.until { query.filter.until = try time(until, of: "until") }
+        let wanted = query
+        // Runs in progress are newer than all that have ended.
+        let active: [RunRecord] =
+            query.before == nil
+            ? activeRuns().filter { wanted.filter.matches($0, now: clock.wall) }
+                .sorted { $0.id > $1.id } : []
+        guard wanted.filter.state != .running else {
+            return RunPage(entries: active.prefix(query.limit).map { .init($0, number: nil) })
+        }
+        var page = await history.ask { $0.runs(wanted) }
+        page.prepend(active, limit: query.limit)
+        return page
+    }
+
+    /// - Parameter key: what the time is for.
+    /// - Returns: Unix nanoseconds.
+    func time(_ text: String, of key: String) throws(OperatorRefusal) -> Int64 {
+        if let time = PastTime.parse(text, now: clock.wall, in: zone()) { return time }
+        let shown = PrintableText.escaped(String(text.prefix(40)))
+        throw OperatorRefusal(
+            .badTime,
+            "`\(shown)` is no time for `\(key)`",
+            fix: "give \(PastTime.forms)"
+        )
+    }
+}

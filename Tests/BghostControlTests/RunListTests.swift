@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import BghostAPI
+import BghostBase
+import BghostControl
+import BghostModel
+import BghostTestSupport
+import Testing
+
+/// Pages of runs, from the client through the API and back, and as a command.
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
+struct RunListTests {
+    private func fill(_ host: MemoryHost) async throws -> [RunRecord] {
+        for number in 0..<6 {
+            let task = number % 2 == 0 ? "com.acme.storm" : "com.acme.photos"
+            let run = await host.begin(task)
+            let outcome: Outcome = number == 3 ? .killed(.memory) : .succeeded
+            _ = await host.end(run.id, outcome, message: "number \(number)")
+        }
+        return await host.runs(task: nil, limit: 100)
+    }
+
+    @Test func pagesArriveWhole() async throws {
+        try await Serving.with { serving in
+            let all = try await fill(serving.host)
+            try await serving.ask { client in
+                var found: [RunRecord] = []
+                var before: Int64?
+                repeat {
+                    let question = RunQuestion(RunQuery(before: before, limit: 4))
+                    let answer = try await client.runs(question, state: nil).value
+                    #expect(answer.newer == 6 && answer.searchedTo == nil)
+                    found += answer.runs.map(\.record)
+                    before = answer.next
+                } while before != nil
+                #expect(found.map(\.id) == all.map(\.id))
+                let killed = try await client.runs(
+                    RunQuestion(RunQuery(RunFilter(text: "NUMBER"), limit: 9)),
+                    state: "unsuccessful"
+                ).value
+                #expect(killed.runs.map(\.record.message) == ["number 3"])
+                let newer = try await client.runs(
+                    RunQuestion(RunQuery(RunFilter(task: "com.acme.photos"), after: 4, limit: 9)),
+                    state: nil
+                ).value
+                #expect(newer.runs.map(\.record.message) == ["number 5"])
+                let since = try #require(all[1].endedAt)
+                let late = try await client.runs(
+                    RunQuestion(
+                        RunQuery(limit: 9),
+                        since: "1970-01-01T00:00:00Z",
+                        until: "2100-01-01T00:00:00Z"
+                    ),
+                    state: nil
+                ).value
+                #expect(late.runs.count == 6 && since > 0)
+                let fault = await fault {
+                    _ = try await client.runs(
+                        RunQuestion(RunQuery(limit: 9), since: "soon"),
+                        state: nil
+                    )
+                }
+                #expect(fault?.code == .badRequest && fault?.message.contains("soon") == true)
+            }
+        }
+    }
+
+    @Test func theCommandSelects() async throws {
+        try await Serving.with { serving in
+            let all = try await fill(serving.host)
+            func runs(_ arguments: String...) async throws -> Command.Result {
+                try await Bghost.run(["runs"] + arguments + ["--control", serving.socketPath])
+            }
+            let failed = try await runs("--failed").output
+            #expect(failed.contains("number 3") && !failed.contains("number 2"))
+            #expect(try await runs("--state", "killed").output == failed)
+            #expect(try await runs("--state", "running").output == "no such runs\n")
+            let page = try await runs("--limit", "2").output
+            #expect(page.contains("number 5") && page.hasSuffix("older ones: --before 5\n"))
+            let next = try await runs("--limit", "2", "--before", "5").output
+            #expect(next.contains("number 3") && next.contains("number 2"))
+            let one = try await runs("--id", all[2].id.description.lowercased(), "--json")
+            let answer = try JSONReader.parse(one.output)
+            #expect(answer["runs"]?.array?.count == 1)
+            #expect(answer["newer"]?.int64 == 6 && answer["next"]?.isNull == true)
+            let task = try await runs("--task", "com.acme.photos", "--plugin", "none").output
+            #expect(task == "no such runs\n")
+        }
+    }
+
+    @Test(arguments: [
+        (["--failed", "--state", "killed"], "not both"), (["--state", "dead"], "unsuccessful"),
+        (["a", "--task", "b"], "not both"), (["--limit", "1001"], "1000"),
+        (["--before=-1"], "negative"),
+    ])
+    func wrongOptionsAreRefused(arguments: [String], says: String) async throws {
+        let result = try await Bghost.run(["runs"] + arguments + ["--control", "/nosuch/socket"])
+        #expect(result.exitCode == 64)
+        #expect(result.error.contains(says), "\(result.error)")
+    }
+
+    @Test(arguments: [
+        ("outcome=dead", "unsuccessful"), ("before=x", "before"), ("after=-1", "after"),
+        ("text=" + String(repeating: "x", count: 201), "200 bytes"), ("task=nosuch", "nosuch"),
+    ])
+    func wrongQuestionsAreRefused(query: String, says: String) async throws {
+        try await Serving.with { serving in
+            let path = serving.socketPath
+            let answer = try await onThread {
+                let connection = try RawConnection(path)
+                connection.send("GET /v1/runs?\(query) HTTP/1.1\r\nHost: bghost\r\n\r\n")
+                return connection.receiveAnswer()
+            }
+            #expect(!answer.hasPrefix("HTTP/1.1 200"))
+            #expect(answer.contains(says), "\(answer)")
+        }
+    }
+}

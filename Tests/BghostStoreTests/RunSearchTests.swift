@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostBase
+import BghostModel
+import BghostPolicy
+@testable import BghostStore
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// The questions for pages of runs.
+@Suite(.ownThreads) struct RunSearchTests {
+    let folder: TemporaryDirectory
+    let path: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        path = folder.file("state.db")
+    }
+
+    /// Each combination of conditions, with values that some runs have.
+    private static var filters: [RunFilter] {
+        let states: [RunFilter.State?] =
+            [nil, .unsuccessful] + Outcome.Word.allCases.map { .outcome($0) }
+        var filters: [RunFilter] = []
+        for state in states {
+            for bits in 0..<64 {
+                func has(_ bit: Int) -> Bool { bits >> bit & 1 == 1 }
+                filters.append(
+                    RunFilter(
+                        task: has(0) ? "t1" : nil,
+                        plugin: has(1) ? "p0" : nil,
+                        state: state,
+                        since: has(2) ? 100 : nil,
+                        until: has(3) ? 400 : nil,
+                        idPrefix: has(4)
+                            ? String(Sample.id(bits).description.prefix(has(0) ? 25 : 5)) : nil,
+                        text: has(5) ? "OUT of" : nil
+                    )
+                )
+            }
+        }
+        return filters
+    }
+
+    private func fill(_ store: SQLiteStore, _ count: Int) async throws {
+        try await fill(store, 1...count)
+    }
+
+    private func fill(_ store: SQLiteStore, _ numbers: ClosedRange<Int>) async throws {
+        let words = ["timed Out OF 3", "", "exit é", "out of memory"]
+        var changes: [StoreChange] = []
+        for number in numbers {
+            var record = Sample.ended(number, request: 10_000_000 + number, task: "t\(number % 5)")
+            record.plugin = "p\(number % 3)"
+            record.outcome =
+                number % 4 == 0 ? Sample.outcomes[number % Sample.outcomes.count] : .succeeded
+            record.message = words[number % 7 % 4]
+            let request = 10_000_000 + number
+            changes += [
+                .accepted(Sample.request(request, task: record.task), replacing: nil),
+                .runStarted(Sample.begun(number, request: request, task: record.task)),
+                .runEnded(record, then: .consumed),
+            ]
+        }
+        try await StoreConformance(store: store).commit(changes)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `Each combination selects what it says`() async throws {
+        let store = try SQLiteStore(path: path) { Issue.record("\($0)") }
+        try await fill(store, 500)
+        let all = store.runs(task: nil, limit: 1000)
+        #expect(all.count == 500)
+        var selective = 0
+        for filter in Self.filters {
+            let wanted = all.filter { filter.matches($0, now: .max) }.map(\.id)
+            var found: [RunID] = []
+            var question = RunQuery(filter, limit: 7)
+            repeat {
+                let page = store.runs(question)
+                #expect(page.entries.count <= 7)
+                found += page.runs.map(\.id)
+                question.before = page.next
+            } while question.before != nil
+            #expect(found == wanted, "\(filter)")
+            if (1..<500).contains(wanted.count) { selective += 1 }
+        }
+        #expect(selective > 100)
+        store.close()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `Each combination walks an index`() throws {
+        let store = try SQLiteStore(path: path) { Issue.record("\($0)") }
+        defer { store.close() }
+        var used: Set<String> = []
+        for filter in Self.filters {
+            let ids = filter.idPrefix.flatMap { RunIDRange.ids(beginningWith: $0) }
+            let search = RunSearch(RunQuery(filter, limit: 50), low: 0, high: 9, ids: ids)
+            let plan = try store.open().ask { reader throws(SQLiteFailure) in
+                try reader.pages.plan(search)
+            }
+            let walk = try #require(plan.first { $0.contains(" run ") || $0.hasSuffix(" run") })
+            #expect(walk.hasPrefix("SEARCH run USING"), "\(filter): \(plan)")
+            for line in plan where line.contains("TEMP B-TREE") {
+                // Few runs share the beginning of an id that has the time of its start.
+                #expect(walk.contains("run_id"), "\(filter): \(plan)")
+            }
+            for line in plan where line.hasPrefix("SCAN") {
+                #expect(line == "SCAN some", "\(filter): \(plan)")
+            }
+            let words = walk.split(separator: " ")
+            used.insert(
+                words.firstIndex(of: "INDEX").map { String(words[$0 + 1]) }
+                    ?? "key"
+            )
+        }
+        #expect(
+            used.subtracting(["key", "PRIMARY", "INTEGER"]) == [
+                "run_id", "run_task", "run_plugin", "run_failed", "run_failed_task",
+                "run_failed_plugin",
+            ],
+            "\(used)"
+        )
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A search that no index answers stops, and can be continued`() async throws {
+        let store = try SQLiteStore(path: path) { Issue.record("\($0)") }
+        let count = 2 * RunQuery.readMax + 500
+        try await fill(store, count)
+        // Only the oldest run has it.
+        var oldest = Sample.ended(0, request: 99)
+        oldest.message = "a needle"
+        #expect(RunFilter(text: "NEEDLE").matches(oldest, now: 0))
+        var question = RunQuery(RunFilter(text: "timed out of 3"), limit: 1000)
+        question.filter.until = 3
+        question.filter.since = 1
+        let narrowed = store.runs(question)
+        // A long history is narrowed to the times before it is searched.
+        #expect(narrowed.searchedTo == nil && narrowed.next == nil)
+        question = RunQuery(RunFilter(text: "needle"), limit: 9)
+        var reads = 0
+        var dates: [Int64] = []
+        repeat {
+            let page = store.runs(question)
+            #expect(page.entries.isEmpty)
+            question.before = page.next
+            if let date = page.searchedTo { dates.append(date) }
+            reads += 1
+        } while question.before != nil && reads < 9
+        #expect(reads == 3)
+        #expect(dates == [Int64(RunQuery.readMax + 501), 501])
+        let page = store.runs(RunQuery(RunFilter(since: 1000, until: 1010), limit: 20))
+        #expect(page.runs.map(\.id.low) == (1000..<1010).reversed().map { UInt64($0) })
+        #expect(page.next == nil)
+        store.close()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `Runs that are not on the disk yet are on the first page`() async throws {
+        let store = try SQLiteStore(path: path)
+        try await fill(store, 5)
+        var page = store.runs(RunQuery(limit: 3))
+        page.prepend([Sample.ended(9, request: 10), page.runs[0]], limit: 3)
+        #expect(page.runs.map(\.id.low) == [9, 5, 4])
+        #expect(page.next == 4)
+        page.prepend((20..<24).map { Sample.ended($0, request: $0) }, limit: 3)
+        #expect(page.next == 6)
+        #expect(store.runs(RunQuery(before: 6, limit: 1)).runs.map(\.id.low) == [5])
+        store.close()
+    }
+
+    /// Fills a store for minutes, so it runs only if it is asked for: `BGHOST_MILLION_RUNS=1`.
+    @Test(
+        .enabled(if: getenv("BGHOST_MILLION_RUNS") != nil),
+        .timeLimit(.minutes(60))
+    )
+    func `A page of a million runs costs the rows that it has`() async throws {
+        let policy = HistoryPolicy(host: HistorySettings(runs: 2_000_000, bytes: 8 << 30))
+        let store = try SQLiteStore(path: path, retention: .init(policy: policy))
+        for part in 0..<100 { try await fill(store, part * 10_000 + 1...part * 10_000 + 10_000) }
+        let middle: Int64 = 500_000
+        let questions: [(String, RunQuery)] = [
+            ("newest", RunQuery(limit: 50)), ("in the middle", RunQuery(before: middle, limit: 50)),
+            ("of a task", RunQuery(RunFilter(task: "t1"), before: middle, limit: 50)),
+            ("of a plugin", RunQuery(RunFilter(plugin: "p1"), before: middle, limit: 50)),
+            ("failed", RunQuery(RunFilter(state: .unsuccessful), before: middle, limit: 50)),
+            (
+                "failed of a task",
+                RunQuery(RunFilter(task: "t1", state: .unsuccessful), before: middle, limit: 50)
+            ),
+            ("of a time", RunQuery(RunFilter(since: 300_000, until: 300_020), limit: 50)),
+            ("killed", RunQuery(RunFilter(state: .outcome(.killed)), limit: 50)),
+            (
+                "by id",
+                RunQuery(RunFilter(idPrefix: Sample.id(777_777).description), limit: 50)
+            ),
+            ("none with this text", RunQuery(RunFilter(text: "no such"), limit: 50)),
+        ]
+        for (name, query) in questions {
+            var times: [Duration] = []
+            var count = 0
+            for _ in 0..<21 {
+                let start = ContinuousClock.now
+                count = store.runs(query).entries.count
+                times.append(ContinuousClock.now - start)
+            }
+            let median = times.sorted()[10]
+            print("\(name): \(count) runs, \(median)")
+            // The search for a text reads 20,000 rows.
+            #expect(median < (query.filter.text == nil ? .milliseconds(20) : .seconds(1)))
+        }
+        store.close()
+    }
+}
