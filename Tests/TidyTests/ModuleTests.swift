@@ -74,6 +74,21 @@ import Testing
         #expect(found.isDisjoint(with: ["CFFI", "CSQLite", "CSodium"]), "\(found.sorted())")
     }
 
+    /// SDK/TestHost has links to them.
+    @Test func `The SDK's package has the modules of the test host`() throws {
+        let manifest = try #require(try SourceTree.files(in: ["SDK/Package.swift"]).first).text
+        let links = try BghostTestSupport.File.list(PackageRoot.path + "/SDK/TestHost").sorted()
+        var found: [String] = []
+        for call in manifest.matches(of: /\n {8}host\(([^)]*)\)/) {
+            let names = call.output.1.matches(of: /"(\w+)"/).map { String($0.output.1) }
+            let name = try #require(names.first)
+            found.append(name)
+            let module = ModuleTable.modules.first { $0.name == name }
+            #expect(names.dropFirst().sorted() == module?.imports, "\(name)")
+        }
+        #expect(found.count > 5 && (found + ["CBghostSystem"]).sorted() == links)
+    }
+
     @Test func `No module exceeds its size limit`() throws {
         for (module, files) in try Self.sources() {
             let count = files.reduce(0) { $0 + $1.lines.count - 1 }
