@@ -2,7 +2,7 @@
 SWIFT ?= swift
 # What `run` needs, and nothing that a newcomer would only wait for.
 PROGRAMS = bghost bghost-worker stormy-station WeatherCheck PhotoUpload Notifier Overrun
-SOURCES = Package.swift $(wildcard Sources SDK Plugins Examples Tests Benchmarks Fuzz)
+SOURCES = Package.swift $(wildcard Sources SDK Plugins Examples Templates Tests Benchmarks Fuzz)
 
 # How long `make fuzz` has for each target.
 SECONDS = 60

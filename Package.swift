@@ -376,6 +376,16 @@ let package = Package(
             ],
             swiftSettings: swift
         ),
+        // The files of `bghost plugin new`. #embed is of C23, and clang has it in every C.
+        .target(
+            name: "CBghostTemplates",
+            cSettings: c + [.disableWarning("c23-extensions")]
+        ),
+        .target(
+            name: "BghostTemplates",
+            dependencies: ["CBghostTemplates"],
+            swiftSettings: swift
+        ),
         .target(
             name: "BghostCommand",
             dependencies: [
@@ -575,6 +585,25 @@ let package = Package(
                 "BghostBase", "BghostCalendar", "BghostFacts", "BghostManifest", "BghostModel",
                 "BghostTestSupport",
             ],
+            swiftSettings: swift
+        ),
+        // Two templates with their own tests. Their entries are left out: a program of tests has one.
+        .target(
+            name: "TemplateName",
+            dependencies: ["BackgroundTasks"],
+            path: "Templates/swift/Sources/TemplateName",
+            exclude: ["Entry.swift"],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "TemplateNameTests",
+            dependencies: ["BackgroundTasksTesting", "TemplateName"],
+            path: "Templates/swift/Tests/TemplateNameTests",
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostTemplatesTests",
+            dependencies: ["BghostBase", "BghostTemplates", "BghostTestSupport"],
             swiftSettings: swift
         ),
         .testTarget(

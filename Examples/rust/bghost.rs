@@ -2,7 +2,7 @@
 //! The part of bghost.h that a handler needs, written down for Rust 1.63 and later.
 //!
 //! Sizes and orders are those of the header, which a plugin's first load checks; `lib.rs` shows how to
-//! use it. Take both files as they are: `rustc --edition 2021 --crate-type cdylib lib.rs`.
+//! use it.
 #![allow(dead_code)]
 
 use std::ffi::c_void;
@@ -17,10 +17,16 @@ pub struct Text {
 }
 
 impl Text {
-    pub const NONE: Text = Text { ptr: std::ptr::null(), len: 0 };
+    pub const NONE: Text = Text {
+        ptr: std::ptr::null(),
+        len: 0,
+    };
 
     pub const fn new(text: &str) -> Text {
-        Text { ptr: text.as_ptr(), len: text.len() }
+        Text {
+            ptr: text.as_ptr(),
+            len: text.len(),
+        }
     }
 }
 
@@ -29,6 +35,8 @@ pub const OK: i32 = 0;
 pub const FAILED: i32 = -1;
 pub const RETRY: i32 = -2;
 pub const CANCELLED: i32 = -3;
+pub const FINAL: i32 = -4;
+pub const ABSENT: i32 = -16;
 
 pub const MAY_BLOCK: u32 = 1;
 pub const SERIAL: u32 = 2;
@@ -71,8 +79,7 @@ pub struct Host {
     pub set_state: unsafe extern "C" fn(*const Host, u64, *mut c_void) -> i32,
     pub progress: unsafe extern "C" fn(*const Host, u64, u64, u64, Text) -> i32,
     pub log: unsafe extern "C" fn(*const Host, u64, u32, Text) -> i32,
-    pub param:
-        unsafe extern "C" fn(*const Host, u64, Text, *mut c_char, usize, *mut usize) -> i32,
+    pub param: unsafe extern "C" fn(*const Host, u64, Text, *mut c_char, usize, *mut usize) -> i32,
     pub extension: unsafe extern "C" fn(*const Host, *const c_char) -> *const c_void,
 }
 
@@ -125,6 +132,12 @@ impl<const N: usize> Note<N> {
     /// The length of the text is to be a multiple of four: end it with `;`, as often as needed.
     pub const fn new(text: [u8; N]) -> Note<N> {
         assert!(N % 4 == 0);
-        Note { name_size: 7, text_size: N as u32, kind: 1, owner: *b"bghost\0\0", text }
+        Note {
+            name_size: 7,
+            text_size: N as u32,
+            kind: 1,
+            owner: *b"bghost\0\0",
+            text,
+        }
     }
 }

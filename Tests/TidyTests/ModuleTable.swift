@@ -131,6 +131,8 @@ enum ModuleTable {
                 "CBghostSystem",
             ]
         ),
+        Module("CBghostTemplates"),
+        Module("BghostTemplates", ["CBghostTemplates"]),
         Module(
             "BghostCommand",
             [

@@ -1,0 +1,45 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// The folder of bghost's SDK, a package without dependencies; `bghost sdk` prints it.
+let sdk = Context.environment["BGHOST_SDK"] ?? "/bghost/SDK"
+
+let package = Package(
+    name: "TemplateName",
+    products: [
+        .library(
+            name: "TemplateName",
+            type: .dynamic,
+            targets: ["TemplateName"]
+        )
+    ],
+    dependencies: [.package(name: "SDK", path: sdk)],
+    targets: [
+        .target(
+            name: "TemplateName",
+            // iOS's modules are products of their own: name those that the source imports.
+            dependencies: [
+                .product(name: "BackgroundTasks", package: "SDK"),
+                .product(name: "SwiftUI", package: "SDK"),
+            ],
+            swiftSettings: [.enableUpcomingFeature("InternalImportsByDefault")],
+            // Swift has no stable ABI on Linux, so its runtime is linked into the plugin. With -z defs, an
+            // undefined symbol is an error of the link and not of the host that loads the plugin.
+            linkerSettings: [
+                .unsafeFlags(
+                    ["-static-stdlib", "-Xlinker", "-z", "-Xlinker", "defs"],
+                    .when(configuration: .release)
+                )
+            ]
+        ),
+        .testTarget(
+            name: "TemplateNameTests",
+            dependencies: [
+                "TemplateName",
+                .product(name: "BackgroundTasksTesting", package: "SDK"),
+                .product(name: "SwiftUI", package: "SDK"),
+                .product(name: "TestingUIKit", package: "SDK"),
+            ]
+        ),
+    ]
+)
