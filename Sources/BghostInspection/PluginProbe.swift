@@ -64,10 +64,38 @@ package struct PluginProbe: Sendable {
         handlers: [String],
         _ found: PluginFindings
     ) async -> Result<String, ProbeFailure> {
+        await ready(plugin, found).flatMap { ready in
+            let names = ready.handlers.map(\.name)
+            if let missing = handlers.first(where: { !names.contains($0) }) {
+                let known = names.map { "`\($0)`" }.joined(separator: ", ")
+                return .failure(
+                    ProbeFailure(message: "it has no handler `\(missing)`; it has \(known)")
+                )
+            }
+            return .success(
+                "\(ready.id) \(ready.version), ABI 1, " + CountText.of(names.count, "handler")
+                    + " (\(found.path ?? plugin.library))"
+            )
+        }
+    }
+
+    /// Inspects and loads a plugin.
+    ///
+    /// - Returns: the names of its handlers, as its table lists them.
+    package func handlers(of plugin: PluginDefinition) async -> Result<[String], ProbeFailure> {
+        let inspection = inspection(.plugin(plugin))
+        let found = await Self.onOwnThread { inspection.findings() }
+        return await ready(plugin, found).map { $0.handlers.map(\.name) }
+    }
+
+    private func ready(
+        _ plugin: PluginDefinition,
+        _ found: PluginFindings
+    ) async -> Result<Ready, ProbeFailure> {
         if let problem = found.problem { return .failure(ProbeFailure(message: problem.message)) }
         let path = found.path ?? plugin.library
         let held = found.allHeld
-        let result = await load(
+        return await load(
             plugin.name,
             .plugin(
                 path: path,
@@ -87,19 +115,6 @@ package struct PluginProbe: Sendable {
                 required: required.union(plugin.require)
             )
         )
-        return result.flatMap { ready in
-            let names = ready.handlers.map(\.name)
-            if let missing = handlers.first(where: { !names.contains($0) }) {
-                let known = names.map { "`\($0)`" }.joined(separator: ", ")
-                return .failure(
-                    ProbeFailure(message: "it has no handler `\(missing)`; it has \(known)")
-                )
-            }
-            return .success(
-                "\(ready.id) \(ready.version), ABI 1, " + CountText.of(names.count, "handler")
-                    + " (\(path))"
-            )
-        }
     }
 
     /// Inspects a function's library and binds the function.

@@ -72,6 +72,12 @@ extension API {
         package var total: UInt64
         /// What the handler does, a few words.
         @OrDefault package var phase: String
+
+        package init(_ progress: RunProgress) {
+            done = progress.done
+            total = progress.total
+            phase = progress.phase
+        }
     }
 
     /// What is known about the crash of a worker.
@@ -113,9 +119,7 @@ extension API.Run {
             stopReason: run.stopReason?.text,
             message: run.message,
             result: run.result.isEmpty ? nil : JSONPart(run.result),
-            progress: run.progress.map {
-                API.Progress(done: $0.done, total: $0.total, phase: $0.phase)
-            },
+            progress: run.progress.map(API.Progress.init),
             startedAt: run.startedAt,
             endedAt: run.endedAt,
             submittedAt: run.submittedAt,

@@ -5,8 +5,8 @@ internal import ArgumentParser
 struct Plugin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugin",
-        abstract: "Inspect, check and sign plugins.",
-        subcommands: [Check.self, Inspect.self, Sign.self]
+        abstract: "Run, check, inspect and sign plugins.",
+        subcommands: [Run.self, Check.self, Inspect.self, Sign.self]
     )
 
     struct Sign: ParsableCommand {

@@ -129,7 +129,8 @@ enum Daemon {
         }
     }
 
-    private static func start(_ configuration: HostConfiguration) async throws -> Host {
+    /// Starts a host, with the errors of a command.
+    static func start(_ configuration: HostConfiguration) async throws -> Host {
         do {
             return try await Host.running(configuration)
         } catch let error as HostError {

@@ -21,6 +21,9 @@ struct Console: Sendable {
     /// Writes the JSON object of `--json`, or one line of a stream of objects.
     func answer(json: String) { Self.write(TerminalText.escapedJSON(json) + "\n", to: 1) }
 
+    /// Writes to stderr without a line break.
+    func prompt(_ text: String) { Self.write(text, to: 2) }
+
     /// Writes a line to stderr.
     func remark(_ text: String) { Self.write(text + "\n", to: 2) }
 

@@ -37,13 +37,22 @@ extension RunRecord {
     var safeMessage: String { TerminalText.escaped(message) }
 
     /// The reported progress; "" if there is none.
-    var progressText: String {
-        guard let progress else { return "" }
-        let phase = TerminalText.escaped(progress.phase)
-        guard progress.total > 0 else {
-            return phase.isEmpty ? "\(progress.done) done" : "\(phase), \(progress.done) done"
+    var progressText: String { progress?.text ?? "" }
+}
+
+extension RunProgress {
+    /// The share that is done, rounded down; `nil` if the total is unknown.
+    var percent: Int? {
+        guard total > 0 else { return nil }
+        return min(Int((Double(done) / Double(total) * 100).rounded(.down)), 100)
+    }
+
+    /// How far the run is, safe for terminals.
+    var text: String {
+        let phase = TerminalText.escaped(self.phase)
+        guard let percent else {
+            return phase.isEmpty ? "\(done) done" : "\(phase), \(done) done"
         }
-        let share = Int((Double(progress.done) / Double(progress.total) * 100).rounded(.down))
-        return (phase.isEmpty ? "" : phase + " ") + "\(min(share, 100)) %"
+        return (phase.isEmpty ? "" : phase + " ") + "\(percent) %"
     }
 }

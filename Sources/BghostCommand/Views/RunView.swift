@@ -27,13 +27,23 @@ struct RunView {
         return text
     }
 
+    /// Where a worker crashed, and what the run cost.
+    func remarks(_ style: Style) -> String {
+        let wanted = ["crashed at", "accessed", "processor", "memory"]
+        return table(facts.filter { wanted.contains($0.name) }, style) + stacks
+    }
+
     func text(_ style: Style) -> String {
+        table(facts, style) + stacks + output
+    }
+
+    private func table(_ facts: [Fact], _ style: Style) -> String {
         let shown = facts.filter { !$0.value.isEmpty }
         let width = shown.map { $0.name.utf8.count }.max() ?? 0
         return shown.map { fact in
             let name = DisplayWidth.padded(fact.name, to: width)
             return "\(style.painted(name, .dim))  \(style.painted(fact.value, fact.tone))\n"
-        }.joined() + stacks + output
+        }.joined()
     }
 
     /// The stacks of threads, the innermost call first.

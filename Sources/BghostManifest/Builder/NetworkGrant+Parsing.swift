@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
-internal import BghostModel
+package import BghostModel
 
 /// Why a text is not a host and port.
-struct NetworkGrantFault: Error, Equatable, Sendable {
+package struct NetworkGrantFault: Error, Equatable, Sendable {
     /// A clause such as "it has no port".
-    var reason: String
-    var suggestion: String?
+    package var reason: String
+    package var suggestion: String?
 
     init(_ reason: String, suggestion: String? = nil) {
         self.reason = reason
@@ -19,7 +19,7 @@ extension NetworkGrant {
     /// Parses `host:port`, `*.host:port`, `a.b.c.d:port` or `[v6]:port`.
     ///
     /// It normalizes the host for comparison: lower case, and IPv6 in the form of RFC 5952.
-    init(parsing text: String) throws(NetworkGrantFault) {
+    package init(parsing text: String) throws(NetworkGrantFault) {
         if let scheme = text.firstRange(ofASCII: "://") {
             let rest = text[scheme.upperBound...].prefix { $0 != "/" }
             let port = text.hasPrefix("http://") ? ":80" : ":443"

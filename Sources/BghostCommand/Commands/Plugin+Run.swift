@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import BghostModel
+
+extension Plugin {
+    struct Run: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "run",
+            abstract: "Run a handler of a plugin, without a daemon and a manifest.",
+            discussion: """
+                The handler runs in a worker with the sandbox and the limits that the daemon would \
+                give it, and with an empty data directory, which is removed afterwards. Its log goes \
+                to stderr, its result to stdout. Ctrl-C asks the run to stop, a second Ctrl-C kills it.
+
+                It exits 0 if the run succeeded, 75 if it was cancelled and stopped in time, and 1 if \
+                it failed, crashed or had to be killed; after Ctrl-C 130. Requests that the handler \
+                submits are listed and not run.
+                """
+        )
+
+        @Argument(
+            help: ArgumentHelp(
+                "The plugin's .so, or a folder in which it was built.",
+                valueName: "file"
+            ),
+            completion: .file()
+        )
+        var file: String
+
+        @Argument(
+            help: ArgumentHelp(
+                "The handler; not needed if the plugin has one.",
+                valueName: "handler"
+            )
+        )
+        var handler: String?
+
+        @OptionGroup var request: RequestOptions
+
+        @Option(help: ArgumentHelp("What open() is given, a JSON object.", valueName: "json"))
+        var pluginConfig = "{}"
+
+        @Option(
+            help: ArgumentHelp(
+                "Cancel the run after this time, as at the end of its runtime: `5s`.",
+                valueName: "duration"
+            )
+        )
+        var expireAfter = "10m"
+
+        @Option(
+            help: ArgumentHelp(
+                "How long it has to stop then, before it is killed: `5s`.",
+                valueName: "duration"
+            )
+        )
+        var grace = "5s"
+
+        @Option(
+            help: ArgumentHelp(
+                "The kind of its task, refresh or processing.",
+                valueName: "kind"
+            )
+        )
+        var kind = "refresh"
+
+        @Option(
+            help: ArgumentHelp(
+                "A host that it may reach, such as example.org:443; may be repeated.",
+                valueName: "host:port"
+            )
+        )
+        var allowNetwork: [String] = []
+
+        @Option(
+            help: ArgumentHelp(
+                "A file or folder that it may read; may be repeated.",
+                valueName: "path"
+            ),
+            completion: .file()
+        )
+        var allowRead: [String] = []
+
+        @Option(
+            help: ArgumentHelp(
+                "A file or folder that it may write; may be repeated.",
+                valueName: "path"
+            ),
+            completion: .file()
+        )
+        var allowWrite: [String] = []
+
+        @Flag(help: "Print one JSON object a line to stdout: log, progress, and at last the run.")
+        var json = false
+
+        @OptionGroup var look: LookOptions
+
+        func run() async throws {
+            let status = try await PluginRun.run(PluginRunOptions(self), look.console)
+            if status != ExitStatus.success.rawValue { throw ExitCode(status) }
+        }
+    }
+}
