@@ -393,7 +393,7 @@ let package = Package(
                 "BghostDispatch", "BghostFacts", "BghostFunctionCalls", "BghostHost",
                 "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
                 "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
-                "BghostTransfer", "BghostTransferRules", "BghostTrust",
+                "BghostTemplates", "BghostTransfer", "BghostTransferRules", "BghostTrust",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

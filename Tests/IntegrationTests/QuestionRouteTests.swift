@@ -140,7 +140,7 @@ extension Integration {
         /// Commands that call no daemon, or that change something.
         private static let others: Set<String> = [
             "run", "check", "plan", "replay", "version", "completion", "plugin check",
-            "plugin inspect", "plugin run", "plugin sign",
+            "plugin inspect", "plugin new", "plugin run", "plugin sign", "sdk",
             "trigger", "expire", "stop", "submit", "cancel", "redrive", "discard", "throttle clear",
             "uses add", "uses clear", "disable", "enable", "backup", "reload", "simulate launch",
             "simulate expire", "simulate fact", "simulate clock", "notify test", "notify act",

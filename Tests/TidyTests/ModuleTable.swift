@@ -140,7 +140,7 @@ enum ModuleTable {
                 "BghostDispatch", "BghostFacts", "BghostFunctionCalls", "BghostHost",
                 "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
                 "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
-                "BghostTransfer", "BghostTransferRules", "BghostTrust",
+                "BghostTemplates", "BghostTransfer", "BghostTransferRules", "BghostTrust",
             ]
         ),
         Module(

@@ -5,8 +5,8 @@ internal import ArgumentParser
 struct Plugin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugin",
-        abstract: "Run, check, inspect and sign plugins.",
-        subcommands: [Run.self, Check.self, Inspect.self, Sign.self]
+        abstract: "Write, run, check, inspect and sign plugins.",
+        subcommands: [New.self, Run.self, Check.self, Inspect.self, Sign.self]
     )
 
     struct Sign: ParsableCommand {
