@@ -601,6 +601,21 @@ let package = Package(
             path: "Templates/swift/Tests/TemplateNameTests",
             swiftSettings: swift
         ),
+        .target(
+            name: "TemplateNameIOS",
+            dependencies: ["BackgroundTasks", "SwiftUI"],
+            path: "Templates/ios/Sources/TemplateNameIOS",
+            exclude: ["Entry.swift"],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "TemplateNameIOSTests",
+            dependencies: [
+                "BackgroundTasksTesting", "SwiftUI", "TemplateNameIOS", "_Testing_UIKit",
+            ],
+            path: "Templates/ios/Tests/TemplateNameIOSTests",
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "BghostTemplatesTests",
             dependencies: ["BghostBase", "BghostTemplates", "BghostTestSupport"],

@@ -43,6 +43,14 @@ package enum PluginTemplate: String, CaseIterable, Sendable {
         }
     }
 
+    /// What runs the handler once, in the plugin's folder.
+    ///
+    /// An app has more handlers than its background task, so that one is named.
+    package func run(_ name: PluginName) -> String {
+        let command = "bghost plugin run \(library(name))"
+        return self == .ios ? "\(command) org.example.\(name.hyphenated).primes" : command
+    }
+
     /// Fills in the files.
     ///
     /// - Parameters:
@@ -74,7 +82,9 @@ package enum PluginTemplate: String, CaseIterable, Sendable {
 
     /// Puts the name in place of the template's.
     private static func named(_ text: String, _ name: PluginName) -> String {
-        text.replacing("TemplateName", with: name.module)
+        // Of the app, which is another module in bghost's own build.
+        text.replacing("TemplateNameIOS", with: name.module)
+            .replacing("TemplateName", with: name.module)
             .replacing("template-name", with: name.hyphenated)
             .replacing("template_name", with: name.underscored)
             // With their own names, they would have an effect on the templates themselves.

@@ -47,13 +47,13 @@ static const unsigned char ios_README_md[] = {
 #embed "../../Templates/ios/README.md"
 };
 static const unsigned char ios_Sources_TemplateName_Entry_swift[] = {
-#embed "../../Templates/ios/Sources/TemplateName/Entry.swift"
+#embed "../../Templates/ios/Sources/TemplateNameIOS/Entry.swift"
 };
-static const unsigned char ios_Sources_TemplateName_TemplateNameApp_swift[] = {
-#embed "../../Templates/ios/Sources/TemplateName/TemplateNameApp.swift"
+static const unsigned char ios_app_swift[] = {
+#embed "../../Templates/ios/Sources/TemplateNameIOS/TemplateNameIOSApp.swift"
 };
-static const unsigned char ios_Tests_TemplateNameTests_TemplateNameAppTests_swift[] = {
-#embed "../../Templates/ios/Tests/TemplateNameTests/TemplateNameAppTests.swift"
+static const unsigned char ios_app_tests_swift[] = {
+#embed "../../Templates/ios/Tests/TemplateNameIOSTests/TemplateNameIOSAppTests.swift"
 };
 static const unsigned char ios_ci_sh[] = {
 #embed "../../Templates/ios/ci.sh"
@@ -134,9 +134,9 @@ static const bg_template_file files[] = {
   { "cpp/template_name.cc", cpp_template_name_cc, sizeof cpp_template_name_cc },
   { "ios/Package.swift", ios_Package_swift, sizeof ios_Package_swift },
   { "ios/README.md", ios_README_md, sizeof ios_README_md },
-  { "ios/Sources/TemplateName/Entry.swift", ios_Sources_TemplateName_Entry_swift, sizeof ios_Sources_TemplateName_Entry_swift },
-  { "ios/Sources/TemplateName/TemplateNameApp.swift", ios_Sources_TemplateName_TemplateNameApp_swift, sizeof ios_Sources_TemplateName_TemplateNameApp_swift },
-  { "ios/Tests/TemplateNameTests/TemplateNameAppTests.swift", ios_Tests_TemplateNameTests_TemplateNameAppTests_swift, sizeof ios_Tests_TemplateNameTests_TemplateNameAppTests_swift },
+  { "ios/Sources/TemplateNameIOS/Entry.swift", ios_Sources_TemplateName_Entry_swift, sizeof ios_Sources_TemplateName_Entry_swift },
+  { "ios/Sources/TemplateNameIOS/TemplateNameIOSApp.swift", ios_app_swift, sizeof ios_app_swift },
+  { "ios/Tests/TemplateNameIOSTests/TemplateNameIOSAppTests.swift", ios_app_tests_swift, sizeof ios_app_tests_swift },
   { "ios/ci.sh", ios_ci_sh, sizeof ios_ci_sh },
   { "ios/gitignore.txt", ios_gitignore_txt, sizeof ios_gitignore_txt },
   { "ios/swift-format.json", ios_swift_format_json, sizeof ios_swift_format_json },

@@ -5,18 +5,18 @@ import PackageDescription
 let sdk = Context.environment["BGHOST_SDK"] ?? "/bghost/SDK"
 
 let package = Package(
-    name: "TemplateName",
+    name: "TemplateNameIOS",
     products: [
         .library(
-            name: "TemplateName",
+            name: "TemplateNameIOS",
             type: .dynamic,
-            targets: ["TemplateName"]
+            targets: ["TemplateNameIOS"]
         )
     ],
     dependencies: [.package(name: "SDK", path: sdk)],
     targets: [
         .target(
-            name: "TemplateName",
+            name: "TemplateNameIOS",
             // iOS's modules are products of their own: name those that the source imports.
             dependencies: [
                 .product(name: "BackgroundTasks", package: "SDK"),
@@ -33,9 +33,9 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "TemplateNameTests",
+            name: "TemplateNameIOSTests",
             dependencies: [
-                "TemplateName",
+                "TemplateNameIOS",
                 .product(name: "BackgroundTasksTesting", package: "SDK"),
                 .product(name: "SwiftUI", package: "SDK"),
                 .product(name: "TestingUIKit", package: "SDK"),

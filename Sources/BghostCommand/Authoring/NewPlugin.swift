@@ -130,7 +130,7 @@ enum NewPlugin {
               cd \(place)
               \(template.build)
               bghost plugin check \(template.library(name))
-              bghost plugin run \(template.library(name))
+              \(template.run(name))
 
             """
         )

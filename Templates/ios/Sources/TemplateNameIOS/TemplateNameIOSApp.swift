@@ -2,7 +2,7 @@ import BackgroundTasks
 import SwiftUI
 
 /// The app as it is on iOS, but for `@main`: Entry.swift has the entry in its place.
-struct TemplateNameApp: App {
+struct TemplateNameIOSApp: App {
     var body: some Scene {
         WindowGroup {}
             .backgroundTask(.appRefresh("org.example.template-name.primes")) {
@@ -14,7 +14,7 @@ struct TemplateNameApp: App {
 let plugin = Plugin(
     id: "org.example.template-name",
     version: "0.1.0",
-    app: TemplateNameApp.self
+    app: TemplateNameIOSApp.self
 )
 
 /// The parameters of a run, from the manifest and from requests: check them.

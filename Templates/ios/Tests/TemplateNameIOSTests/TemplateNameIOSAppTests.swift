@@ -3,9 +3,9 @@ import BackgroundTasksTesting
 import SwiftUI
 import Testing
 
-@testable import TemplateName
+@testable import TemplateNameIOS
 
-struct TemplateNameAppTests {
+struct TemplateNameIOSAppTests {
     private let task = "org.example.template-name.primes"
 
     @Test func `A run counts primes and requests the next one`() async throws {
