@@ -145,6 +145,43 @@ import Testing
         #expect(broken.exitCode == 1 && broken.error.contains("cannot load"), "\(broken.error)")
     }
 
+    @Test func `Requests of the handler are listed and not run`() throws {
+        let parameters = #"{"task":"submit"}"#
+        let ran = try run([library, "submit", "--parameters", parameters])
+        #expect(ran.exitCode == 0, "\(ran.error)")
+        #expect(ran.error.contains("submitted a request for submit; it is not run here\n"))
+        #expect(ran.error.split(separator: "\n").count { $0.contains("submit answered 0") } == 1)
+        // What is no task of this run is refused, as by a daemon whose manifest does not permit it.
+        let refused = try run([library, "submit", "--parameters", #"{"task":"other"}"#])
+        #expect(refused.exitCode == 1 && refused.error.contains("submit answered -13"))
+    }
+
+    @Test func `The sandbox opens what an option allows, and nothing else`() async throws {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write("text", to: "file")
+        let reader = try Fixture.library("read-file")
+        let parameters = ["--parameters", #"{"path":"\#(file)"}"#]
+        #expect(try run([reader] + parameters).exitCode == 1)
+        #expect(try run([reader] + parameters + ["--allow-read", folder.path]).exitCode == 0)
+
+        // Through the daemon's part of this command: the worker itself has no network.
+        let server = try FileServer([])
+        let address = "127.0.0.1:\(server.port)"
+        let notify = [
+            Artifact.path("libNotifier.so"), "--parameters",
+            #"{"title":"t","message":"m","server":"http://\#(address)","topic":"x"}"#,
+        ]
+        let refused = try run(notify)
+        #expect(
+            refused.exitCode == 1 && refused.output.contains("may not reach \(address)"),
+            "\(refused.output)"
+        )
+        #expect(server.seen.isEmpty)
+        let allowed = try run(notify + ["--allow-network", address])
+        #expect(allowed.exitCode == 0, "\(allowed.output)\(allowed.error)")
+        #expect(server.seen.count == 1)
+    }
+
     private func run(_ arguments: [String]) throws -> Command.Result {
         try Command.run([Artifact.path("bghost"), "plugin", "run"] + arguments)
     }

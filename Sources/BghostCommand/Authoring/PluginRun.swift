@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostFacts
 internal import BghostHost
 internal import BghostInspection
 internal import BghostLinux
@@ -116,6 +117,9 @@ enum PluginRun {
         )
     }
 
+    /// The requirement that keeps requests of the handler from running; the run of the author ignores it.
+    private static let barrier = RequirementSet.idle
+
     /// The identifier of the task: the handler's name, as apps for iOS have it, if that can be one.
     private static func task(for handler: String) -> String {
         IdentifierPattern.isValid(handler) ? handler : plugin
@@ -131,12 +135,16 @@ enum PluginRun {
         // The run that the author asked for is the only one at a time.
         manifest.host.slots = 1
         if let identifier = IdentifierPattern(task(for: handler)) {
+            var loss = RequirementLoss()
+            loss[barrier] = .continue
             manifest.tasks = [
                 TaskDefinition(
                     identifier: identifier,
                     handler: .plugin(name: plugin, handler: handler),
                     kind: options.kind,
                     limits: options.limits,
+                    requirements: barrier,
+                    loss: loss,
                     retry: RetryPolicy(backoff: .none)
                 )
             ]
@@ -165,8 +173,16 @@ enum PluginRun {
         _ signals: UnixSignalsSequence
     ) async throws -> End {
         let request: PendingRequest
+        // Known texts: no refusal is possible.
+        _ = try await host.simulate(fact: "\(StandardRequirement.idle.rawValue)=off")
         do throws(SubmitError) {
-            request = try await host.trigger(Submission(task: task, parameters: options.parameters))
+            request = try await host.trigger(
+                Submission(
+                    task: task,
+                    parameters: options.parameters,
+                    ignoresRequirements: true
+                )
+            )
         } catch {
             throw CommandFailure(.failure, TerminalText.escaped(error.message))
         }

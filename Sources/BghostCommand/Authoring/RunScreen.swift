@@ -32,14 +32,14 @@ final class RunScreen: LogConsole {
         isTerminal = !isJSON && isatty(2) == 1
     }
 
-    /// What the end of the run says too.
-    private static let repeated: Set<String> = ["run.ended", "worker.ended"]
+    /// What the end of the run says too, or is of this command's own doing.
+    private static let hidden: Set<String> = ["fact.simulated", "run.ended", "worker.ended"]
 
     /// Shows a line of the log: each of the plugin, and of the host what an author must know.
     func write(_ entry: LogEntry) {
         guard
             entry.source != .host
-                || entry.level >= .warning && !Self.repeated.contains(entry.event)
+                || entry.level >= .warning && !Self.hidden.contains(entry.event)
         else { return }
         thread.perform { [self] in
             if isJSON { return console.answer(json: APICoder.text(API.LogLine(entry))) }
