@@ -63,6 +63,8 @@ def manifest():
             "test.killed": task("ignore", kind="refresh", submitAtStart=True, limits={"runtime": "50ms", "grace": "50ms"}),
             "test.broken": task("echo", "broken", submitAtStart=True),
             "test.family.*": task("echo"),
+            # The longest identifier.
+            "test." + "n" * 123: task("echo", calendar="0 0 1 1 *"),
         },
     }
 

@@ -24,6 +24,15 @@ def faults_of(page, appearance="light"):
     return [f"{each['id']}: {[node['html'][:200] for node in each['nodes']][:3]}" for each in found]
 
 
+def too_wide(page):
+    """What is wider than its place."""
+    return page.evaluate(
+        """() => [document.documentElement, ...document.querySelectorAll(".panel:not(.logs), .tiles")]
+            .filter(each => each.scrollWidth > each.clientWidth + 1)
+            .map(each => `${each.className} ${each.querySelector("h2")?.textContent ?? ""}: ${each.scrollWidth} of ${each.clientWidth} px`)"""
+    )
+
+
 @pytest.mark.parametrize("appearance", APPEARANCES)
 def test_each_page(host, open_page, appearance):
     page = open_page(host.address(), **APPEARANCES[appearance])
@@ -51,8 +60,7 @@ def test_each_page(host, open_page, appearance):
         if route == "#/plugins":
             page.locator("summary").first.click()
         found[route] = faults_of(page, appearance)
-        if page.evaluate("document.documentElement.scrollWidth") > page.viewport_size["width"]:
-            found[route].append("the page is wider than the screen")
+        found[route] += too_wide(page)
     goto(page, "#/tasks")
     page.get_by_role("button", name="Run test.echo now").click()
     found["dialog"] = faults_of(page, appearance)
@@ -64,6 +72,16 @@ def test_the_login_page(host, open_page):
         page = open_page(host.address().split("#")[0], **options)
         expect(page.get_by_role("heading", name="Log in")).to_be_visible()
         assert faults_of(page) == []
+
+
+def test_each_width(page):
+    found = {}
+    for route in ("#/", "#/tasks", "#/tasks/test.fail", "#/tasks/test.blocked", "#/runs", "#/waiting", "#/dead", "#/plugins", "#/system"):
+        goto(page, route)
+        for width in (320, 600, 768, 1024, 1280, 1920):
+            page.set_viewport_size({"width": width, "height": 900})
+            found[f"{route} at {width}"] = too_wide(page)
+    assert {route: texts for route, texts in found.items() if texts} == {}
 
 
 def test_why_shows_the_gates(page):

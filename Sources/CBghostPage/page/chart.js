@@ -15,7 +15,8 @@ export function perMinute(runs, reach) {
 		const index = 59 - Math.floor((end - Date.parse(run.endedAt)) / MINUTE);
 		if (index >= 0 && index < 60) minutes[index][isFailure(run) ? "bad" : "good"] += 1;
 	}
-	const top = Math.max(4, ...minutes.map(({ good, bad }) => good + bad));
+	const most = Math.max(...minutes.map(({ good, bad }) => good + bad));
+	const top = Math.max(4, most);
 	const sum = (kind) => minutes.reduce((total, minute) => total + minute[kind], 0);
 	const from = reach === null ? 0 : Math.min(60, Math.max(0, 60 - Math.floor((end - reach) / MINUTE)));
 	const label = `Runs that ended in the last hour: ${number(sum("good"))} without failure, ${number(sum("bad"))} failed`;
@@ -43,7 +44,7 @@ export function perMinute(runs, reach) {
 					);
 				}),
 			),
-			el("figcaption", null, el("span", null, from > 0 ? `newest ${number(runs.length)} runs` : "60 min ago"), el("span", null, `at most ${top} a minute`), el("span", null, "now")),
+			el("figcaption", null, el("span", null, from > 0 ? `newest ${number(runs.length)} runs` : "60 min ago"), el("span", null, `at most ${most} a minute`), el("span", null, "now")),
 		),
 	};
 }

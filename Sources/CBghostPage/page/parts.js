@@ -93,13 +93,13 @@ export function table(label, columns, rows, key, empty, sort) {
 			"th",
 			{ role: "columnheader", scope: "col", class: kind, "aria-sort": sorted ? (sort.down ? "descending" : "ascending") : null },
 			order && sort
-				? el("button", { type: "button", class: "sort", on: { click: () => sort.set(order) } }, title, el("span", { "aria-hidden": "true" }, sorted ? (sort.down ? " ↓" : " ↑") : ""))
+				? el("button", { type: "button", class: "sort", on: { click: () => sort.set(order) } }, title, el("span", { "aria-hidden": "true" }, sorted ? (sort.down ? " ↓" : " ↑") : " ↕"))
 				: title || el("span", { class: "unseen" }, "actions"),
 		);
 	});
 	return el(
 		"table",
-		{ role: "table", "aria-label": label },
+		{ role: "table", "aria-label": label, class: shown.length < 4 ? "few" : null },
 		el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, head)),
 		el(
 			"tbody",
@@ -116,10 +116,10 @@ export function table(label, columns, rows, key, empty, sort) {
 }
 
 /** A section of a page, with a heading and actions beside it. */
-export function panel(title, { id = encodeURIComponent(title), actions, note, tone }, ...content) {
+export function panel(title, { id = encodeURIComponent(title), actions, note }, ...content) {
 	return el(
 		"section",
-		{ class: `panel ${tone ?? ""}`, "data-key": id, "aria-labelledby": `h-${id}` },
+		{ class: "panel", "data-key": id, "aria-labelledby": `h-${id}` },
 		el(
 			"div",
 			{ class: "bar" },

@@ -36,7 +36,6 @@ function one(plugin, tasks) {
 	return panel(
 		plugin.name,
 		{
-			tone: tone === "bad" ? "faulty" : "",
 			actions: [badge(tone, word), isOff ? act("Enable", () => enable(plugin.name), `Enable ${plugin.name}`) : act("Disable", () => disable(plugin.name), `Disable ${plugin.name}`)],
 		},
 		plugin.quarantine && el("p", { class: "message bad" }, "Quarantined ", when(plugin.quarantine.since), ": ", prose(plugin.quarantine.reason)),
