@@ -68,6 +68,19 @@ extension Host: HostControl {
         try await commands.history.runs(question)
     }
 
+    package func skippedStarts(
+        _ question: RunQuestion
+    ) async throws(OperatorRefusal) -> [SkippedStart] {
+        try await commands.history.skippedStarts(question)
+    }
+
+    package func past(
+        task: String,
+        at time: String
+    ) async throws(OperatorRefusal) -> PastExplanation {
+        try await commands.history.past(task: task, at: time)
+    }
+
     package func runs(idPrefix: String, limit: Int) async -> [RunRecord] {
         await commands.runs.runs(idPrefix: idPrefix, limit: limit)
     }

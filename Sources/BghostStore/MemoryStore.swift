@@ -30,6 +30,7 @@ package final class MemoryStore: Store {
         /// A ring buffer: once it is full, the oldest record is overwritten.
         var history: [RunRecord] = []
         var head = 0
+        var skipped: [SkippedStart] = []
         /// All runs that have ended.
         var ended: Int64 = 0
         var last: [String: Int] = [:]
@@ -113,6 +114,9 @@ package final class MemoryStore: Store {
             state.notifications[plugin + "\0" + id] = nil
         case .switched(let plugin, let off): state.disabledPlugins[plugin] = off
         case .quarantined(let plugin, let quarantine): state.quarantines[plugin] = quarantine
+        case .startSkipped(let start):
+            state.skipped.append(start)
+            if state.skipped.count > 2 * historyMax { state.skipped.removeFirst(historyMax) }
         }
     }
 
@@ -180,6 +184,18 @@ package final class MemoryStore: Store {
             return page
         }
     }
+
+    package func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] {
+        let found = state.withLock { $0.skipped.filter(query.matches) }
+        return Array(found.sorted { $0.due > $1.due }.prefix(query.limit))
+    }
+
+    package func runs(task: String, endedFrom date: Int64, limit: Int) -> [RunRecord] {
+        let found = newest(.max) { $0.task == task && $0.endedAt ?? .max >= date }
+        return Array(found.reversed().prefix(limit))
+    }
+
+    package func oldestEnd() -> Int64? { newest(.max) { _ in true }.last?.endedAt }
 
     package func runs(idPrefix: String, limit: Int) -> [RunRecord] {
         let prefix = idPrefix.uppercased()

@@ -168,6 +168,17 @@ package protocol Store: AnyObject, Sendable {
     /// A run whose end is not committed yet has no number, and may come again with one.
     func runs(_ query: RunQuery) -> RunPage
 
+    /// Starts that did not happen, the latest due date first.
+    func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart]
+
+    /// The runs of a task that ended at a time or later, the oldest first.
+    ///
+    /// - Parameter date: Unix nanoseconds.
+    func runs(task: String, endedFrom date: Int64, limit: Int) -> [RunRecord]
+
+    /// When the oldest run ended that is kept, Unix nanoseconds; `nil` if there is none.
+    func oldestEnd() -> Int64?
+
     /// Ended runs whose ids start with a prefix, the newest first.
     func runs(idPrefix: String, limit: Int) -> [RunRecord]
 

@@ -115,4 +115,45 @@ struct RunListTests {
             #expect(answer.contains(says), "\(answer)")
         }
     }
+
+    @Test func thePastIsAnswered() async throws {
+        try await Serving.with { serving in
+            let due: Int64 = 1_795_230_000_000_000_000
+            let host = serving.host
+            await host.skip(
+                SkippedStart(
+                    task: "com.acme.storm",
+                    kind: .delayed,
+                    request: RunID(high: 1, low: 2),
+                    due: due,
+                    until: due + 4_200_000_000_000,
+                    cause: "net\u{1B}[2Jwork",
+                    causeSince: due - 120_000_000_000
+                )
+            )
+            let text = Timestamp.text(unixNanoseconds: due)
+            try await serving.ask { client in
+                let past = try await client.past(task: "com.acme.storm", at: text).value
+                #expect(past.what == "delayed" && past.at == due && past.starts.count == 1)
+                let list = try await client.skippedStarts(
+                    RunQuestion(RunQuery(RunFilter(task: "com.acme.storm"), limit: 5))
+                ).value
+                #expect(list.starts == past.starts)
+                let fault = await fault {
+                    _ = try await client.past(task: "com.acme.storm", at: "soon")
+                }
+                #expect(fault?.code == .badRequest)
+            }
+            let control = ["--control", serving.socketPath]
+            let why = try await Bghost.run(["why", "com.acme.storm", "--at", text] + control)
+            #expect(why.exitCode == 0 && why.output.contains("it waited for net"))
+            let list = try await Bghost.run(["runs", "--skipped"] + control)
+            #expect(list.output.contains("delayed") && !list.output.contains("\u{1B}[2J"))
+            let json = try await Bghost.run(["runs", "--skipped", "--json"] + control)
+            let answer = try JSONReader.parse(json.output)
+            #expect(answer["starts"]?.array?.count == 1)
+            let wrong = try await Bghost.run(["runs", "--skipped", "--failed"] + control)
+            #expect(wrong.exitCode == 64 && wrong.error.contains("--since"))
+        }
+    }
 }

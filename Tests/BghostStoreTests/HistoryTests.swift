@@ -195,6 +195,41 @@ import Testing
         try expectCountsOfTheTables()
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `Starts that did not happen are kept, bounded, and come back`() async throws {
+        let policy = HistoryPolicy(host: HistorySettings(runs: 50))
+        var store = try open(policy, chunk: 8)
+        func start(_ number: Int) -> SkippedStart {
+            SkippedStart(
+                task: "t\(number % 2)",
+                kind: SkippedStart.Kind.allCases[number % SkippedStart.Kind.allCases.count],
+                request: number % 3 == 0 ? nil : Sample.id(number),
+                due: Int64(1000 + number),
+                until: Int64(2000 + number),
+                count: number,
+                cause: number % 4 == 0 ? "" : "netz é",
+                causeSince: number % 4 == 0 ? nil : Int64(number)
+            )
+        }
+        for number in 0..<300 { try await store.commit(.startSkipped(start(number))) }
+        func all() -> [SkippedStart] { store.store.skippedStarts(SkippedStartQuery(limit: 1000)) }
+        try await until(store) { all().count <= 58 }
+        let kept = all()
+        #expect(kept == (0..<300).reversed().prefix(kept.count).map(start) && kept.count >= 50)
+        store.store.close()
+        store = try open(policy, chunk: 8)
+        #expect(all() == kept)
+        let some = store.store.skippedStarts(
+            SkippedStartQuery(task: "t1", since: 1280, until: 1290, limit: 3)
+        )
+        #expect(some == [289, 287, 285].map(start))
+        for number in 0..<5 { try await store.commit(Sample.wholeLife(number, task: "t1")) }
+        #expect(store.store.oldestEnd() == 0)
+        let ended = store.store.runs(task: "t1", endedFrom: 2, limit: 2)
+        #expect(ended.map(\.id.low) == [2, 3])
+        store.store.close()
+    }
+
     @Test func `A task's own limits hide those of its family`() {
         let policy = HistoryPolicy(
             tasks: [

@@ -21,6 +21,7 @@ import Testing
         DROP INDEX run_failed_task;
         DROP INDEX run_failed_plugin;
         DROP TABLE extent;
+        DROP TABLE start;
         ALTER TABLE output DROP COLUMN success;
         PRAGMA user_version = 6;
         """

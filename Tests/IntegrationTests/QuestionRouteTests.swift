@@ -61,6 +61,17 @@ extension Integration {
                     ],
                     ["/v1/runs?task=nosuch", "/v1/runs?since=soon", "/v1/runs?outcome=bad"]
                 ),
+                "/v1/starts": (
+                    ["/v1/starts", "/v1/starts?task=fail&since=1d&until=1s&limit=1"],
+                    ["/v1/starts?task=nosuch", "/v1/starts?since=soon"]
+                ),
+                "/v1/past": (
+                    ["/v1/past?task=fail&at=2h", "/v1/past?task=late.task&at=2000-01-01"],
+                    [
+                        "/v1/past", "/v1/past?task=nosuch&at=2h", "/v1/past?task=fail&at=soon",
+                        "/v1/past?task=fail&at=2200-01-01",
+                    ]
+                ),
                 "/v1/runs/:id": (
                     ["/v1/runs/\(ended.id)", "/v1/runs/\(active.id)"],
                     ["/v1/runs/\(unknown)", "/v1/runs/x"]
@@ -123,9 +134,14 @@ extension Integration {
                 "health": [[]],
                 "metrics": [[]],
                 "wait ready": [[]],
-                "why": [["gated"], ["hourly"], ["late.task"], [subjects.waiting.id.description]],
+                "why": [
+                    ["gated"], ["hourly"], ["fail", "--at", "2h"], ["late.task"],
+                    [subjects.waiting.id.description],
+                ],
                 "pending": [[], ["gated"]],
-                "runs": [[], ["fail"], ["--failed", "--since", "2h", "--text", "x"]],
+                "runs": [
+                    [], ["fail"], ["--failed", "--since", "2h", "--text", "x"], ["--skipped"],
+                ],
                 "show": [[subjects.ended.id.description], [subjects.active.id.description]],
                 "logs": [[], ["fail"]],
                 "dead": [[]],

@@ -37,6 +37,9 @@ package final class ScriptedStore: Store {
 
     package func keep(history policy: HistoryPolicy) {}
     package func runs(_ query: RunQuery) -> RunPage { RunPage() }
+    package func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] { [] }
+    package func runs(task: String, endedFrom date: Int64, limit: Int) -> [RunRecord] { [] }
+    package func oldestEnd() -> Int64? { nil }
 
     /// Removes and returns the commits that wait.
     package func take() -> [Commit] {

@@ -145,6 +145,18 @@ package protocol HostControl: Sendable {
     /// Throws if a time cannot be read.
     func runs(_ question: RunQuestion) async throws(OperatorRefusal) -> RunPage
 
+    /// Starts that did not happen, the latest due date first.
+    ///
+    /// Throws if a time cannot be read.
+    ///
+    /// - Parameter question: of its filter, only the task is used.
+    func skippedStarts(_ question: RunQuestion) async throws(OperatorRefusal) -> [SkippedStart]
+
+    /// What happened to a task around a time of the past.
+    ///
+    /// Throws if the time cannot be read or is still to come, and if nothing is known of such a task.
+    func past(task: String, at time: String) async throws(OperatorRefusal) -> PastExplanation
+
     /// The runs whose ids have this prefix, the newest first, at most `limit`.
     func runs(idPrefix: String, limit: Int) async -> [RunRecord]
 

@@ -28,6 +28,11 @@ struct Runs: ClientCommand {
     @Flag(help: "Only runs that have ended and did not succeed.")
     var failed = false
 
+    @Flag(
+        help: "List starts that did not happen or happened late instead, the latest due date first."
+    )
+    var skipped = false
+
     @Option(
         help: ArgumentHelp(
             "Only runs in this state: running, or an outcome such as killed.",
@@ -86,6 +91,15 @@ struct Runs: ClientCommand {
                 "--state must be one of \(RunFilter.State.words.joined(separator: ", "))"
             )
         }
+        if skipped {
+            guard !failed, state == nil, plugin == nil, id == nil, text == nil, before == nil,
+                after == nil
+            else {
+                throw ValidationError(
+                    "--skipped goes with a task, --since, --until and --limit only"
+                )
+            }
+        }
         guard before ?? 0 >= 0, after ?? 0 >= 0 else {
             throw ValidationError("--before and --after must not be negative")
         }
@@ -101,6 +115,14 @@ struct Runs: ClientCommand {
             since: since,
             until: until
         )
+        guard !skipped else {
+            return try await ask { client, console in
+                let answer = try await client.skippedStarts(question)
+                guard !output.json else { return console.answer(json: answer.json) }
+                let view = SkippedStartsView(starts: answer.value.starts, now: unixNow())
+                console.answer(view.text(console.out))
+            }
+        }
         let state = failed ? "unsuccessful" : self.state
         try await ask { client, console in
             let answer = try await client.runs(question, state: state)

@@ -80,6 +80,19 @@ extension ControlClient {
         return try await call(.GET, path, Schema.runs)
     }
 
+    /// Starts that did not happen, the latest due date first.
+    package func skippedStarts(_ question: RunQuestion) async throws -> Answer<API.StartList> {
+        let path = ControlPath("starts").with("task", question.query.filter.task)
+            .with("since", question.since).with("until", question.until)
+            .with("limit", question.query.limit)
+        return try await call(.GET, path, Schema.starts)
+    }
+
+    /// What happened to a task around a time of the past.
+    package func past(task: String, at time: String) async throws -> Answer<API.Past> {
+        try await call(.GET, ControlPath("past").with("task", task).with("at", time), Schema.past)
+    }
+
     /// The run whose id has this prefix.
     package func run(_ prefix: String) async throws -> Answer<RunRecord> {
         try await call(.GET, ControlPath("runs", prefix), Schema.run) { $0.run.record }

@@ -44,7 +44,6 @@ struct ControlRoutes: Sendable {
         endpoints.on(.runOfRequest) { request, context in
             try await run(ofRequest: context.parameters.require("id"), request)
         }
-        endpoints.on(.runs) { request, _ in try await runs(request) }
         endpoints.on(.run) { _, context in
             var run = try await RunLookup(host: host).run(context.parameters.require("id"))
             run.details = RunDetails(
@@ -60,6 +59,7 @@ struct ControlRoutes: Sendable {
         MetricsRoute(host: host).add(to: endpoints)
         OperatorRoutes(host: host).add(to: endpoints)
         SimulationRoutes(host: host).add(to: endpoints)
+        PastRoutes(host: host).add(to: endpoints)
         if let notifications {
             NotificationRoutes(notifications: notifications).add(to: endpoints)
         }
@@ -169,20 +169,6 @@ struct ControlRoutes: Sendable {
     }
 
     // MARK: - Runs
-
-    private func runs(_ request: Request) async throws -> Response {
-        let question = try Query(request).runQuestion()
-        let page: RunPage
-        do {
-            page = try await host.runs(question)
-        } catch {
-            throw ControlFault(error)
-        }
-        if page.entries.isEmpty, let task = question.query.filter.task {
-            try await TaskLookup(host: host).check(task)
-        }
-        return Answer.json(Schema.runs, API.RunList(page))
-    }
 
     private func expire(_ prefix: String) async throws -> Response {
         let run = try await RunLookup(host: host).runUnderWay(prefix)

@@ -21,6 +21,19 @@ extension Endpoint {
         .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual),
     ]
 
+    /// The keys of `GET /v1/starts`.
+    static let startKeys: [QueryKey] = [
+        .task, QueryKey("since", "Only what was due at this time or later."),
+        QueryKey("until", "Only what was due before this time."),
+        .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual),
+    ]
+
+    /// The keys of `GET /v1/past`.
+    static let pastKeys: [QueryKey] = [
+        QueryKey("task", "The task; needed."),
+        QueryKey("at", "The time, as in `GET /v1/runs`; needed."),
+    ]
+
     /// The most bytes of a text that is searched for.
     static let textBytesMax = 200
 }

@@ -19,6 +19,8 @@ enum Endpoint: String, CaseIterable, Sendable {
     case runOfRequest = "GET /v1/requests/:id/run"
     case runs = "GET /v1/runs"
     case run = "GET /v1/runs/:id"
+    case starts = "GET /v1/starts"
+    case past = "GET /v1/past"
     case expire = "POST /v1/runs/:id/expire"
     case stop = "POST /v1/runs/:id/stop"
     case pending = "GET /v1/pending"
@@ -104,6 +106,8 @@ enum Endpoint: String, CaseIterable, Sendable {
         case .trigger:
             [QueryKey("wait", "`true` answers when the run has ended; absent: when it is stored.")]
         case .runs: Self.runKeys
+        case .starts: Self.startKeys
+        case .past: Self.pastKeys
         case .pending:
             [.task, .limit(ControlLimits.pendingMax, default: ControlLimits.pendingUsual)]
         case .dead:

@@ -4,6 +4,7 @@ package import BghostAPI
 internal import BghostBase
 package import BghostCalendar
 package import BghostModel
+package import BghostPolicy
 package import BghostServices
 internal import BghostStore
 
@@ -56,6 +57,67 @@ package final class RunHistory {
         var page = await history.ask { $0.runs(wanted) }
         page.prepend(active, limit: query.limit)
         return page
+    }
+
+    /// Starts that did not happen.
+    ///
+    /// - Throws: if a time of the question cannot be read.
+    package nonisolated(nonsending) func skippedStarts(
+        _ question: RunQuestion
+    ) async throws(OperatorRefusal) -> [SkippedStart] {
+        var query = SkippedStartQuery(
+            task: question.query.filter.task,
+            limit: question.query.limit
+        )
+        if let since = question.since { query.since = try time(since, of: "since") }
+        if let until = question.until { query.until = try time(until, of: "until") }
+        let wanted = query
+        return await history.ask { $0.skippedStarts(wanted) }
+    }
+
+    /// What happened to a task around a time.
+    package nonisolated(nonsending) func past(
+        task: String,
+        at text: String
+    ) async throws(OperatorRefusal) -> PastExplanation {
+        let at = try time(text, of: "at")
+        guard at <= clock.wall else {
+            throw OperatorRefusal(
+                .badTime,
+                "\(Timestamp.text(unixNanoseconds: at)) is still to come",
+                fix: "`bghost plan` shows what will happen"
+            )
+        }
+        let low = at.subtractingClamped(PastExplanation.window)
+        let high = at.addingClamped(PastExplanation.window)
+        // Runs of a task that may run several times at once may be many.
+        let runsMax = 200
+        let found = await history.ask { store in
+            (
+                runs: store.runs(task: task, endedFrom: low, limit: runsMax),
+                starts: store.skippedStarts(
+                    SkippedStartQuery(task: task, until: high.addingClamped(1), limit: runsMax)
+                ),
+                keptSince: store.oldestEnd(), isKnown: store.lastRun(task: task) != nil
+            )
+        }
+        let ended = Set(found.runs.map(\.id))
+        let active = activeRuns().filter { $0.task == task && !ended.contains($0.id) }
+        let waiting = dispatcher.scheduler.requests(of: task)
+        guard
+            dispatcher.scheduler.catalog.task(for: task) != nil || found.isKnown
+                || !found.starts.isEmpty || !waiting.isEmpty || !active.isEmpty
+        else { throw dispatcher.noSuchTask(task) }
+        return PastExplanation(
+            task: task,
+            at: at,
+            PastExplanation.Evidence(
+                runs: found.runs + active,
+                starts: found.starts,
+                waitingSince: waiting.map { max($0.submittedAt, $0.earliestBegin ?? .min) }.min(),
+                keptSince: found.keptSince
+            )
+        )
     }
 
     /// - Parameter key: what the time is for.

@@ -65,9 +65,11 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        effects.append(
-            .commit([.closed(request.id, end)] + recordServedTime(request, entry: entry, now: now))
-        )
+        var changes: [StoreChange] = [.closed(request.id, end)]
+        if let skipped = skippedStart(request, end, now: now) {
+            changes.append(.startSkipped(skipped))
+        }
+        effects.append(.commit(changes + recordServedTime(request, entry: entry, now: now)))
         effects.append(.log(.closed(request, end)))
         effects.append(.requestClosed(request.id))
         submitNextScheduled(after: request, entry: entry, now: now, &effects)

@@ -40,6 +40,9 @@ extension Scheduler {
             let isMissed = request.latestBegin.map { $0 < now.unix } ?? false
             let end: RequestEnd = isMissed && !request.isManual ? .missed : .notPermitted
             changes.append(.closed(request.id, end))
+            if let skipped = skippedStart(request, end, now: now) {
+                changes.append(.startSkipped(skipped))
+            }
             effects.append(.log(.closed(request, end)))
             effects.append(.requestClosed(request.id))
         }

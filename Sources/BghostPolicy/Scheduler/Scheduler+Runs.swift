@@ -38,7 +38,8 @@ extension Scheduler {
         let handler = catalog.handlerOfTask[index]
         gates.handlers[handler].running += 1
         followHandler(handler)
-        let changes = recordServedTime(request, entry: entry, now: now)
+        var changes = recordServedTime(request, entry: entry, now: now)
+        if let delayed = delayedStart(request, now: now) { changes.append(.startSkipped(delayed)) }
         do {
             effects.append(
                 .startRun(

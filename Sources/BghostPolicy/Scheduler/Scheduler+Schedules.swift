@@ -141,9 +141,11 @@ extension Scheduler {
         let memory = memory(of: entry)
         let plan = schedule.plan(memory, now: now)
         let identifier = memory.identifier
+        var skipped: SkippedStart?
         if plan.times.isEmpty, plan.missedCount > 0 {
             let missed = MissedStarts(count: plan.missedCount, from: plan.missedFrom ?? now.unix)
             effects.append(.log(.missed(task: identifier, missed, isMadeUpFor: false)))
+            skipped = missedStarts(missed, task: identifier, isMadeUpFor: false, now: now)
         }
         guard let scheduledTime = plan.times.first ?? plan.next else {
             let why = "it never comes again"
@@ -163,14 +165,23 @@ extension Scheduler {
         else { return }
         if let missed {
             effects.append(.log(.missed(task: identifier, missed, isMadeUpFor: true)))
+            skipped = missedStarts(missed, task: identifier, isMadeUpFor: true, now: now)
         }
-        submitOwn(entry: entry, scheduledTime: scheduledTime, missed: missed, now: now, &effects)
+        submitOwn(
+            entry: entry,
+            scheduledTime: scheduledTime,
+            missed: missed,
+            skipped: skipped,
+            now: now,
+            &effects
+        )
     }
 
     private mutating func submitOwn(
         entry: Int,
         scheduledTime: Int64?,
         missed: MissedStarts?,
+        skipped: SkippedStart? = nil,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
@@ -198,7 +209,9 @@ extension Scheduler {
         )
         chooseStart(&request, task: index, entry: entry, now: now)
         let replaced = pendingIndex.entries[entry].pending?.id
-        effects.append(.commit([.accepted(request, replacing: replaced)]))
+        var changes: [StoreChange] = [.accepted(request, replacing: replaced)]
+        if let skipped { changes.append(.startSkipped(skipped)) }
+        effects.append(.commit(changes))
         enqueue(request, entry: entry, now: now, &effects)
     }
 

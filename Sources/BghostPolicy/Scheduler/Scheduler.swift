@@ -78,6 +78,8 @@ package struct Scheduler: Sendable {
     /// The difference between the wall clock and the time since boot, when intervals were last
     /// adapted to it.
     var wallOffset: Int64?
+    /// When this scheduler started, Unix nanoseconds.
+    private(set) var startedAt: Int64?
     /// `nil` if runs may start.
     var storeBlock: StoreBlock?
     /// The number of identifiers whose task reloads have searched: their work, which tests count.
@@ -98,6 +100,7 @@ package struct Scheduler: Sendable {
     /// Call it once, after the state of an earlier scheduler was restored.
     package mutating func start(now: Moment, _ effects: inout [SchedulerEffect]) {
         recordInput(.start, at: now)
+        startedAt = now.unix
         // No interval is active yet, so this call only records the offset from which later steps are
         // computed.
         _ = followClock(now: now, &effects)

@@ -28,7 +28,11 @@ struct CanonicalText {
     ]
 
     /// Properties that follow from others and came later: recordings of older versions lack them.
-    private static let unrecorded: Set<String> = ["RunStart.due"]
+    ///
+    /// Of the history that is kept, no decision depends.
+    private static let unrecorded: Set<String> = [
+        "RunStart.due", "HostSettings.history", "TaskDefinition.history",
+    ]
 
     private(set) var text = ""
 
@@ -81,6 +85,7 @@ struct CanonicalText {
         text += open
         var isFirst = true
         for child in children where !Self.unrecorded.contains("\(type).\(child.label ?? "")") {
+            if let change = child.value as? StoreChange, change.isUnrecorded { continue }
             if !isFirst { text += ", " }
             isFirst = false
             if let label = child.label {

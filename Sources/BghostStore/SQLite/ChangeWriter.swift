@@ -70,6 +70,7 @@ final class ChangeWriter {
         case .notification(let change): try keep(change)
         case .switched(let plugin, let off): try `switch`(plugin, off)
         case .quarantined(let plugin, let quarantine): try keep(plugin, quarantine)
+        case .startSkipped(let start): try keep(start, now)
         }
     }
 
@@ -218,6 +219,17 @@ final class ChangeWriter {
             row.addSum()
         }
         return place.seq
+    }
+
+    /// Not counted: it comes with the change of its request or run.
+    private func keep(_ start: SkippedStart, _ now: Int64) throws(SQLiteFailure) {
+        let place = sizes.starts.append(bytes: 0)
+        try statements.insertStart.run { row in
+            row.add(place.seq)
+            row.add(now)
+            row.restartSum()
+            SkippedStartColumns.bind(start, to: &row)
+        }
     }
 
     // MARK: Tasks and plugins

@@ -40,6 +40,7 @@ final class HistoryTrimmer {
     func isDue(_ sizes: TableSizes) -> Bool {
         isUnfinished || sizes.runs.untrimmed >= retention.chunk
             || sizes.outputs.untrimmed >= retention.chunk
+            || sizes.starts.untrimmed >= retention.chunk
     }
 
     /// Gives up until there are new rows, after a piece has failed.
@@ -47,6 +48,7 @@ final class HistoryTrimmer {
         isUnfinished = false
         sizes.runs.untrimmed = 0
         sizes.outputs.untrimmed = 0
+        sizes.starts.untrimmed = 0
     }
 
     /// Deletes one piece; call it in a transaction.
@@ -59,6 +61,7 @@ final class HistoryTrimmer {
         touched = []
         if policy.hasLimitsOfTasks { isLeft = try sweepTasks(&sizes, now) || isLeft }
         isLeft = try trimOutputs(&sizes) || isLeft
+        isLeft = try trimStarts(&sizes, now) || isLeft
         try store(&sizes.runs, "run")
         try store(&sizes.outputs, "output")
         isUnfinished = isLeft
@@ -154,6 +157,21 @@ final class HistoryTrimmer {
         sizes.outputs.remove(bytes: bytes)
     }
 
+    // MARK: Starts that did not happen
+
+    private func trimStarts(_ sizes: inout TableSizes, _ now: Int64) throws(SQLiteFailure) -> Bool {
+        let oldest = now.subtractingClamped(Self.nanoseconds(policy.host.age))
+        let rows = try rows(statements.oldestStarts) { $0.add(Self.pieceMax) }
+        for row in rows {
+            guard row.seq < sizes.starts.last,
+                sizes.starts.rows > Int64(policy.host.runs) || row.at < oldest
+            else { return false }
+            try statements.deleteStart.run { $0.add(row.seq) }
+            sizes.starts.first = row.seq &+ 1
+        }
+        return rows.count == Self.pieceMax
+    }
+
     // MARK: Output
 
     /// Deletes output beyond its budget: that of successful runs first, then that of the others.
@@ -229,6 +247,8 @@ struct TrimStatements {
     let deleteRun: Statement
     let outputBytes: Statement
     let deleteOutput: Statement
+    let oldestStarts: Statement
+    let deleteStart: Statement
     let oldestOutputs: Statement
     let oldestOutputsOfSuccess: Statement
     let firstRun: Statement
@@ -265,6 +285,8 @@ struct TrimStatements {
         firstOutput = try prepare(
             "SELECT seq, size, \(Self.outputSize) FROM output ORDER BY seq LIMIT 1"
         )
+        oldestStarts = try prepare("SELECT seq, at, 0, NULL FROM start ORDER BY seq LIMIT ?")
+        deleteStart = try prepare("DELETE FROM start WHERE seq = ?")
         keepExtent = try prepare("INSERT OR REPLACE INTO extent VALUES (?, ?, ?)")
     }
 }

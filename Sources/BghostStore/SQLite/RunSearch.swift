@@ -147,6 +147,7 @@ final class RunPages {
     private let connection: Connection
     private let ends: Statement
     private let time: Statement
+    private let fromTime: Statement
     /// By their SQL; there are as many as combinations of conditions.
     private var prepared: [String: Statement] = [:]
 
@@ -160,20 +161,22 @@ final class RunPages {
             "SELECT coalesce(ended_at, at) FROM run WHERE seq >= ? ORDER BY seq LIMIT 1",
             on: connection
         )
+        fromTime = try Statement(
+            """
+            SELECT \(RunColumns.readNames()) FROM run INDEXED BY run_task
+            WHERE task = ? AND seq > ? AND coalesce(ended_at, at) >= ? ORDER BY seq LIMIT ?
+            """,
+            on: connection
+        )
     }
 
     func page(_ query: RunQuery) throws(SQLiteFailure) -> RunPage {
-        var (first, last): (Int64, Int64) = (1, 0)
-        try ends.rows { row in
-            first = row.optionalInt() ?? 1
-            last = row.optionalInt() ?? 0
-            return false
-        }
-        var page = RunPage(newest: last)
-        guard last >= first, query.limit > 0 else { return page }
-        var low = max(first &- 1, query.after ?? .min)
         // Runs that end while this is read have greater numbers.
-        var high = min(last &+ 1, query.before ?? .max)
+        var (low, high) = try bounds()
+        var page = RunPage(newest: high &- 1)
+        guard low < high &- 1, query.limit > 0 else { return page }
+        low = max(low, query.after ?? .min)
+        high = min(high, query.before ?? .max)
         var ids: ClosedRange<RunID>?
         if let prefix = query.filter.idPrefix {
             guard let range = RunIDRange.ids(beginningWith: prefix) else { return page }
@@ -200,6 +203,47 @@ final class RunPages {
             return false
         }
         return page
+    }
+
+    /// The runs of a task that ended at a time or later, the oldest first.
+    func runs(
+        task: String,
+        endedFrom date: Int64,
+        limit: Int
+    ) throws(SQLiteFailure) -> [RunRecord] {
+        var (low, high) = try bounds()
+        try narrow(&low, &high, RunFilter(since: date))
+        var records: [RunRecord] = []
+        try fromTime.rows({ row in
+            row.add(task)
+            row.add(low)
+            row.add(date)
+            row.add(limit)
+        }) { row throws(SQLiteFailure) in
+            records.append(try RunColumns.read(&row))
+            return true
+        }
+        return records
+    }
+
+    func oldestEnd() throws(SQLiteFailure) -> Int64? {
+        var end: Int64?
+        try time.rows({ $0.add(Int64.min) }) { row in
+            end = row.int()
+            return false
+        }
+        return end
+    }
+
+    /// The numbers before the first run and after the last one.
+    private func bounds() throws(SQLiteFailure) -> (low: Int64, high: Int64) {
+        var (first, last): (Int64, Int64) = (1, 0)
+        try ends.rows { row in
+            first = row.optionalInt() ?? 1
+            last = row.optionalInt() ?? 0
+            return false
+        }
+        return (first &- 1, last &+ 1)
     }
 
     /// The text of a plan, for tests.

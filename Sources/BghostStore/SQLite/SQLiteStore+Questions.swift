@@ -35,6 +35,30 @@ extension SQLiteStore {
         }
     }
 
+    package func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] {
+        answer([]) { reader, uncommitted throws(SQLiteFailure) in
+            let newer = uncommitted.skippedStarts(query)
+            let older = try reader.skipped.starts(query)
+            guard !newer.isEmpty else { return older }
+            let all = newer.filter { !older.contains($0) } + older
+            return Array(all.sorted { $0.due > $1.due }.prefix(query.limit))
+        }
+    }
+
+    package func runs(task: String, endedFrom date: Int64, limit: Int) -> [RunRecord] {
+        answer([]) { reader, uncommitted throws(SQLiteFailure) in
+            let ends = uncommitted.ends { $0.task == task && $0.endedAt ?? .max >= date }
+            let newer = ends.isEmpty ? [] : try uncommitted.ended(ends, reader)
+            let older = try reader.pages.runs(task: task, endedFrom: date, limit: limit)
+            let ids = Set(older.map(\.id))
+            return Array((older + newer.reversed().filter { !ids.contains($0.id) }).prefix(limit))
+        }
+    }
+
+    package func oldestEnd() -> Int64? {
+        answer(nil) { reader, _ throws(SQLiteFailure) in try reader.pages.oldestEnd() }
+    }
+
     package func run(ofRequest id: RunID) -> RunRecord? {
         newest(1, where: { $0.request == id }) { reader, limit throws(SQLiteFailure) in
             try reader.runs(ofRequest: id, limit: limit)

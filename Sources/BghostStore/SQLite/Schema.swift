@@ -199,7 +199,8 @@ enum Schema {
     ///
     /// `output.success` says that a run has succeeded, whose output is deleted first. `extent` has
     /// the number and the size of the rows that `run` and `output` lack between their first and last
-    /// row; without it, a start would have to count them. The partial indexes have the few runs that
+    /// row; without it, a start would have to count them. `start` has the starts that did not happen,
+    /// or happened late. The partial indexes have the few runs that
     /// did not succeed.
     private static let seventh = """
         ALTER TABLE output ADD COLUMN success INTEGER;
@@ -211,6 +212,21 @@ enum Schema {
             missing_rows INTEGER NOT NULL,
             missing_bytes INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE start (
+            seq INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL,
+            task TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            request BLOB,
+            due INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            cause TEXT NOT NULL,
+            cause_since INTEGER,
+            sum INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX start_task ON start (task, due);
+        CREATE INDEX start_due ON start (due);
         CREATE INDEX run_plugin ON run (plugin);
         CREATE INDEX run_failed ON run (seq) WHERE outcome <> 0;
         CREATE INDEX run_failed_task ON run (task) WHERE outcome <> 0;

@@ -20,10 +20,12 @@ final class StoreReader: @unchecked Sendable {
     private let deadLettersOfTask: Statement
     private let output: Statement
     let pages: RunPages
+    let skipped: SkippedStartReader
 
     init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
         pages = try RunPages(connection)
+        skipped = try SkippedStartReader(connection)
         func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
             try Statement(sql, on: connection)
         }

@@ -8,6 +8,8 @@ struct TableSizes {
     var journal = Extent()
     var runs = Extent()
     var outputs = Extent()
+    /// Its sizes are not counted.
+    var starts = Extent()
 
     /// The number of requests, and the exclusive or of their states.
     struct Places: Equatable {
@@ -121,6 +123,9 @@ struct TableSizes {
         if try Self.has("extent", on: connection) {
             runs.missing = try Self.missing("run", on: connection)
             outputs.missing = try Self.missing("output", on: connection)
+            starts.last =
+                try connection.number("SELECT coalesce(max(seq), 0) FROM start")
+            starts.first = try Self.first("start", on: connection) ?? starts.last + 1
         }
     }
 

@@ -38,6 +38,15 @@ struct Uncommitted {
         return records
     }
 
+    /// The starts that did not happen among the changes, the newest first.
+    func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] {
+        var starts: [SkippedStart] = []
+        for case .startSkipped(let start) in changes where query.matches(start) {
+            starts.append(start)
+        }
+        return starts.reversed()
+    }
+
     /// The runs among these whose end has an effect, the newest first.
     func ended(
         _ ends: [RunRecord],
@@ -61,7 +70,7 @@ struct Uncommitted {
             case .discarded(let id): requests.insert(id)
             case .accepted, .closed, .runStarted, .runEnded, .moved, .remembered, .runtimeConsumed,
                 .switched,
-                .quarantined, .notification:
+                .quarantined, .notification, .startSkipped:
                 break
             }
         }
@@ -111,7 +120,9 @@ struct Uncommitted {
             if result.places[request.id] == .dead { move(request.id, .pending, &result) }
         case .discarded(let id):
             if result.places[id] == .dead { move(id, .absent, &result) }
-        case .moved, .remembered, .runtimeConsumed, .switched, .quarantined, .notification: break
+        case .moved, .remembered, .runtimeConsumed, .switched, .quarantined, .notification,
+            .startSkipped:
+            break
         }
     }
 

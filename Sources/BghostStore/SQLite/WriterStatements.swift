@@ -27,6 +27,7 @@ struct WriterStatements {
     let insertOrigin: Statement
     let trimOrigins: Statement
     let insertOutput: Statement
+    let insertStart: Statement
 
     let trimJournal: Statement
 
@@ -96,6 +97,9 @@ struct WriterStatements {
             insert("output", "seq, at, size, success, lines, sum", 6)
         )
 
+        insertStart = try prepare(
+            insert("start", "seq, at, " + SkippedStartColumns.names, 2 + SkippedStartColumns.count)
+        )
         trimJournal = try prepare("DELETE FROM journal WHERE seq <= ?")
     }
 

@@ -9,7 +9,7 @@ extension Endpoint {
         switch self {
         case .version, .alive, .ready, .health, .metrics, .status, .reload, .backup, .logs: .daemon
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .why: .requests
-        case .runs, .run, .expire, .stop: .runs
+        case .runs, .starts, .past, .run, .expire, .stop: .runs
         case .dead, .redrive, .discard: .deadLetters
         case .throttle, .clearThrottle, .uses, .addUse, .clearUses: .policy
         case .disable, .enable: .plugins
@@ -41,6 +41,9 @@ extension Endpoint {
             Runs, the newest first. A time is a date with an offset, a date or a time of day in the \
             zone of the manifest, or a duration ago, such as `2h`.
             """
+        case .starts:
+            "Starts that did not happen, or happened late; the latest due date first."
+        case .past: "What happened to a task around a time of the past."
         case .run: "A run with its output and its crash report."
         case .expire: "Ends the runtime of a run now. It then has its grace to stop."
         case .stop: "Cancels a run, which then has its grace to stop and is not retried."
@@ -108,8 +111,8 @@ extension Endpoint {
             | --- | --- |
             | `ticket` | The fragment of the link, what follows `#`; needed. |
             """
-        case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .run,
-            .expire, .stop, .ticket, .endSession,
+        case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .starts,
+            .past, .run, .expire, .stop, .ticket, .endSession,
             .pending, .cancelAll,
             .cancel, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses, .addUse,
             .clearUses, .disable, .enable, .reload, .backup, .why, .simulateFact, .simulateClock,
@@ -149,7 +152,7 @@ extension Endpoint {
         switch self {
         case .alive: [.unavailable]
         case .version, .ready, .health, .metrics, .transfers: []
-        case .status, .runs, .pending, .throttle, .uses, .dead: [.noSuchTask]
+        case .status, .runs, .starts, .past, .pending, .throttle, .uses, .dead: [.noSuchTask]
         case .submit: Self.submissionCodes
         case .trigger: Self.submissionCodes + [.endedWithoutRun]
         case .runOfRequest: [.endedWithoutRun]

@@ -34,6 +34,8 @@ extension Endpoint {
             (202, Answer(Schema.request, API.RequestAnswer(request: Self.request)))
         case .runOfRequest, .run: (200, Answer(Schema.run, API.RunAnswer(run: Self.run)))
         case .runs: (200, Answer(Schema.runs, API.RunList(runs: [Self.run], next: 41, newer: 42)))
+        case .starts: (200, Answer(Schema.starts, API.StartList(starts: [Self.start])))
+        case .past: (200, Answer(Schema.past, Self.past))
         case .expire: (200, Answer(Schema.expire, Self.cancelled))
         case .stop: (200, Answer(Schema.stop, Self.cancelled))
         case .pending:
@@ -128,4 +130,32 @@ extension Endpoint {
         task: APISamples.task,
         graceSeconds: .seconds(5)
     )
+}
+
+extension Endpoint {
+    private static let due: Int64 = 1_795_230_000_000_000_000
+
+    private static var skipped: SkippedStart {
+        SkippedStart(
+            task: "org.example.backup",
+            kind: .delayed,
+            request: RunID(high: 0x019B_2D5E_0000, low: 7),
+            due: due,
+            until: due + 4_200_000_000_000,
+            cause: "network",
+            causeSince: due - 120_000_000_000
+        )
+    }
+
+    fileprivate static var start: API.SkippedStart { API.SkippedStart(skipped) }
+
+    fileprivate static var past: API.Past {
+        API.Past(
+            PastExplanation(
+                task: "org.example.backup",
+                at: due,
+                PastExplanation.Evidence(starts: [skipped], keptSince: due - 86_400_000_000_000)
+            )
+        )
+    }
 }

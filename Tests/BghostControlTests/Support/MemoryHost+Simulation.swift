@@ -3,15 +3,33 @@
 import BghostAPI
 import BghostBase
 import BghostFacts
+import BghostModel
 import BghostPolicy
 
 /// Answers to why and to simulations.
 extension MemoryHost {
     // MARK: - What tests do
 
+    func skip(_ start: SkippedStart) { skipped.append(start) }
+
     func say(_ explanation: TaskExplanation, to id: String) { explanations[id] = explanation }
 
     // MARK: - HostControl
+
+    func skippedStarts(_ question: RunQuestion) -> [SkippedStart] {
+        Array(
+            skipped.filter { question.query.filter.task ?? $0.task == $0.task }
+                .prefix(question.query.limit)
+        )
+    }
+
+    func past(task: String, at time: String) throws(OperatorRefusal) -> PastExplanation {
+        try requireTask(task)
+        guard let at = Timestamp.unixNanoseconds(time) else {
+            throw OperatorRefusal(.badTime, "`\(time)` is no time for `at`", fix: "give a date")
+        }
+        return PastExplanation(task: task, at: at, .init(starts: skipped))
+    }
 
     func explain(_ id: String) throws(OperatorRefusal) -> TaskExplanation {
         if let explanation = explanations[id] { return explanation }

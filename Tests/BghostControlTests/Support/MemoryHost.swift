@@ -28,6 +28,7 @@ actor MemoryHost: HostControl {
     var tasks: [String]
     var pending: [String: PendingRequest] = [:]
     private var records: [RunRecord] = []
+    var skipped: [SkippedStart] = []
     private var waiters: [RunID: [CheckedContinuation<RunRecord?, Never>]] = [:]
     private var log: [LogEntry] = []
     private var followers: [Int: (filter: LogFilter, lines: AsyncStream<LogEntry>.Continuation)] =

@@ -21,6 +21,8 @@ struct SchedulerHand {
     private(set) var runtime: [RuntimeUse] = []
     /// How requests ended that got no run.
     private(set) var ends: [RunID: RequestEnd] = [:]
+    /// Starts that did not happen, or happened late.
+    private(set) var skipped: [SkippedStart] = []
     /// Runs under way, in the order in which they began.
     private(set) var begun: [RunStart] = []
     private(set) var notes: [SchedulerNote] = []
@@ -347,6 +349,7 @@ struct SchedulerHand {
         case .runtimeConsumed(let use):
             runtime.removeAll { ($0.minute, $0.kind) == (use.minute, use.kind) }
             runtime.append(use)
+        case .startSkipped(let start): skipped.append(start)
         case .runEnded, .discarded, .switched, .quarantined, .notification: break
         }
     }

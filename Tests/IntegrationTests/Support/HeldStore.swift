@@ -23,6 +23,14 @@ final class HeldStore: Store {
 
     func keep(history policy: HistoryPolicy) { store.keep(history: policy) }
 
+    func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] { store.skippedStarts(query) }
+
+    func runs(task: String, endedFrom date: Int64, limit: Int) -> [RunRecord] {
+        store.runs(task: task, endedFrom: date, limit: limit)
+    }
+
+    func oldestEnd() -> Int64? { store.oldestEnd() }
+
     func runs(_ query: RunQuery) -> RunPage {
         asked()
         return store.runs(query)

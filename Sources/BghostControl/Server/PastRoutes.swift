@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostAPI
+internal import BghostModel
+internal import Hummingbird
+
+/// The routes for what happened.
+struct PastRoutes: Sendable {
+    let host: any HostControl
+
+    func add(to endpoints: EndpointRouter) {
+        endpoints.on(.runs) { request, _ in try await runs(request) }
+        endpoints.on(.starts) { request, _ in try await starts(request) }
+        endpoints.on(.past) { request, _ in try await past(request) }
+    }
+
+    private func runs(_ request: Request) async throws -> Response {
+        let question = try Query(request).runQuestion()
+        let page = try await ask { () throws(OperatorRefusal) in try await host.runs(question) }
+        if page.entries.isEmpty, let task = question.query.filter.task {
+            try await TaskLookup(host: host).check(task)
+        }
+        return Answer.json(Schema.runs, API.RunList(page))
+    }
+
+    private func starts(_ request: Request) async throws -> Response {
+        let query = Query(request)
+        let limit =
+            try query.number("limit", in: 1...ControlLimits.runsMax) ?? ControlLimits.runsUsual
+        let question = RunQuestion(
+            RunQuery(RunFilter(task: query.text("task")), limit: limit),
+            since: query.text("since"),
+            until: query.text("until")
+        )
+        let starts = try await ask { () throws(OperatorRefusal) in
+            try await host.skippedStarts(question)
+        }
+        if starts.isEmpty, let task = query.text("task") {
+            try await TaskLookup(host: host).check(task)
+        }
+        return Answer.json(
+            Schema.starts,
+            API.StartList(starts: starts.map { API.SkippedStart($0) })
+        )
+    }
+
+    private func past(_ request: Request) async throws -> Response {
+        let query = Query(request)
+        guard let task = query.text("task"), let time = query.text("at") else {
+            throw ControlFault.badRequest("`task` and `at` are needed")
+        }
+        let past = try await ask { () throws(OperatorRefusal) in
+            try await host.past(task: task, at: time)
+        }
+        return Answer.json(Schema.past, API.Past(past))
+    }
+
+    private func ask<Value>(
+        _ body: () async throws(OperatorRefusal) -> Value
+    ) async throws(ControlFault) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw ControlFault(error)
+        }
+    }
+}
