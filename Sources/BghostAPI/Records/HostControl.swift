@@ -160,7 +160,7 @@ package protocol HostControl: Sendable {
     /// The runs whose ids have this prefix, the newest first, at most `limit`.
     func runs(idPrefix: String, limit: Int) async -> [RunRecord]
 
-    /// The last output of a run, at most 64 KiB; "" if it printed nothing.
+    /// The first and the last output of a run, at most 64 KiB; "" if it printed nothing.
     func output(ofRun id: RunID) async -> String
 
     /// The entries in the log, the oldest first.

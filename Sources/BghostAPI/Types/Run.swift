@@ -60,7 +60,7 @@ extension API {
         @OrNull package var pid: Int32?
         /// Why its worker crashed or did not stop; null if it is unknown, or if there was no crash.
         @OrNull package var crash: Crash?
-        /// The last lines of its output, at most 64 KiB; absent in lists of runs, and if it has none.
+        /// The first and the last lines of its output, at most 64 KiB; absent in lists of runs, and if it has none.
         @OrAbsent package var output: String?
     }
 

@@ -30,7 +30,7 @@ package struct HistorySettings: Equatable, Sendable {
 
 /// How much history of one identifier is kept: `history` of a task; `nil` means as much as the host keeps.
 package struct TaskHistory: Equatable, Sendable {
-    /// Ended runs of each identifier, and separately its starts that did not happen.
+    /// Ended runs of each identifier.
     package var runs: Int?
     package var age: Duration?
 

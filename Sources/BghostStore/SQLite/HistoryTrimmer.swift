@@ -15,7 +15,9 @@ final class HistoryTrimmer {
 
     var retention: SQLiteStore.Retention { didSet { isUnfinished = true } }
     private let statements: TrimStatements
-    /// Whether the last piece left something to delete. A starting daemon does not know.
+    /// Whether the last piece left something to delete.
+    ///
+    /// A starting daemon does not know.
     private var isUnfinished = true
     /// The identifiers with own limits that had a run since the last piece.
     private var touched: Set<String> = []
