@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostFunctions
 package import BghostModel
 
@@ -113,7 +114,7 @@ package struct ManifestReader {
             functions: Dictionary(functionDefinitions.map { ($0.name, $0) }) { first, _ in first },
             parameterProblem: parameterProblem
         )
-        return Manifest(
+        var manifest = Manifest(
             host: host,
             plugins: plugins.map(builder.plugin),
             functions: functionDefinitions,
@@ -126,5 +127,12 @@ package struct ManifestReader {
             sessions: sessions.map(builder.session),
             notifications: builder.notifications(sources)
         )
+        let hostNode = sources[0].members.first { $0.key == "host" }?.value
+        manifest.written = WrittenDefinitions(
+            [WrittenDefinition(host: hostNode)] + plugins.map { WrittenDefinition(.plugin, $0) }
+                + functions.map { WrittenDefinition(.function, $0) }
+                + tasks.map { WrittenDefinition(.task, $0) }
+        )
+        return manifest
     }
 }

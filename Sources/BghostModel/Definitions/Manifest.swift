@@ -20,6 +20,8 @@ package struct Manifest: Equatable, Sendable {
     /// The SHA-256 of the text of its files, in the order in which they were read, as hexadecimal
     /// digits; "" if the manifest was not read from files.
     package var digest = ""
+    /// The sections and definitions as the files contain them; empty if it was not read from files.
+    package var written = WrittenDefinitions()
 
     package init(
         host: HostSettings = HostSettings(),

@@ -27,11 +27,11 @@ struct CanonicalText {
         "TaskMemory.lastServedTime": "lastSlot",
     ]
 
-    /// Properties that follow from others and came later: recordings of older versions lack them.
-    ///
-    /// Of the history that is kept, no decision depends.
+    /// Properties that follow from others, or decide nothing, and came later: recordings of older versions
+    /// lack them.
     private static let unrecorded: Set<String> = [
-        "RunStart.due", "HostSettings.history", "TaskDefinition.history",
+        "RunStart.due", "Manifest.written", "HostSettings.dashboard", "HostSettings.history",
+        "TaskDefinition.history",
     ]
 
     private(set) var text = ""
