@@ -157,6 +157,10 @@ extension Host: HostControl {
         try await owners.reloader.reload()
     }
 
+    package func dryReload() async throws(OperatorRefusal) -> ReloadReport {
+        try await owners.reloader.dryRun()
+    }
+
     // MARK: Simulation
 
     package func simulate(fact: String) throws(OperatorRefusal) -> SimulationStatus {

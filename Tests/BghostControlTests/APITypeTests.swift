@@ -51,7 +51,16 @@ import Testing
         try expectSame(PluginSwitch(plugin: "p", off: nil))
         try expectSame(APISamples.use)
         try expectSame(
-            ReloadReport(tasks: .init(added: ["a"], removed: ["b"]), host: ["slots"], parked: 1)
+            ReloadReport(
+                tasks: .init(added: ["a"], removed: ["b"]),
+                host: ["slots"],
+                parked: 1,
+                changes: [
+                    .init(kind: "host", name: "", key: "slots", after: "3"),
+                    .init(kind: "plugin", name: "p", reason: "its library has changed"),
+                ],
+                dryRun: true
+            )
         )
         try expectSame(APISamples.simulation)
         try expectSame(APISamples.notification)

@@ -37,6 +37,51 @@ struct ReloadRouteTests {
         }
     }
 
+    @Test func aDryRunAsksForOneAndNamesEachKey() async throws {
+        let report = ReloadReport(
+            tasks: .init(added: ["new"], changed: ["a", "b"], removed: ["gone"]),
+            plugins: .init(changed: ["p"]),
+            host: ["slots"],
+            parked: 1,
+            changes: [
+                .init(kind: "task", name: "a", key: "every", before: "30s", after: "45s"),
+                .init(kind: "task", name: "a", key: "priority", before: "7"),
+                .init(kind: "plugin", name: "p", reason: "its library \u{1B}[2J"),
+                .init(kind: "host", name: "", key: "slots", after: "3"),
+            ]
+        )
+        try await Serving.with { serving in
+            await serving.host.answerReload(.success(report))
+            let answer = try await serving.ask { try await $0.reload(dryRun: true) }
+            var expected = report
+            expected.dryRun = true
+            #expect(answer.value == expected)
+            let command = try await Bghost.run([
+                "reload", "--dry-run", "--control", serving.socketPath,
+            ])
+            #expect(command.exitCode == 0)
+            #expect(
+                command.output == """
+                    dry run, nothing was changed: tasks: 1 added, 2 changed, 1 removed; \
+                    plugins: 1 changed; host: slots; requests parked: 1
+                      ~ host: slots: not given → 3
+                      + task new
+                      ~ task a: every: 30s → 45s
+                      ~ task a: priority: 7 → not given
+                      ~ task b
+                      - task gone
+                      ~ plugin p: its library \\u{1B}[2J
+
+                    """
+            )
+            let json = try await Bghost.run([
+                "reload", "--dry-run", "--json", "--control", serving.socketPath,
+            ])
+            #expect(json.output.contains("\"bghost.reload/1\""))
+            #expect(json.output.contains("\"dryRun\""))
+        }
+    }
+
     @Test func aRefusalSaysWhereAndExitsAsABadManifestDoes() async throws {
         try await Serving.with { serving in
             for (code, name) in [

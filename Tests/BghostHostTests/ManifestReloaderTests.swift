@@ -2,6 +2,7 @@
 
 @testable import BghostAPI
 import BghostBase
+import BghostDispatch
 @testable import BghostHost
 import BghostLinux
 @testable import BghostModel
@@ -74,6 +75,62 @@ import Testing
             #expect(daemon.events.last == "manifest.refused")
             #expect(daemon.owners.manifest.value.tasks.count == 1)
             _ = try await daemon.run()
+        }
+    }
+
+    @Test func `A dry run changes nothing, and says what the reload then does`() async throws {
+        let file = File()
+        file.mayBeRead.signal()
+        try await ReactorActor.run { actor in
+            let daemon = try Self.makeDaemon(actor.reactor, file)
+            let run = try await daemon.run()
+            var wanted = try Self.withAnotherTask()
+            wanted.tasks[0].priority = 3
+            wanted.host.slots = 9
+            file.write(wanted)
+            let events = daemon.events
+            var before = ""
+            dump(daemon.owners.dispatcher.scheduler, to: &before)
+            let report = try await daemon.owners.reloader.dryRun()
+            var after = ""
+            dump(daemon.owners.dispatcher.scheduler, to: &after)
+            #expect(after == before && daemon.events == events)
+            #expect(daemon.owners.manifest.value.tasks.count == 1)
+            #expect(report.dryRun && report.tasks.added == ["other"])
+            #expect(report.tasks.changed == ["backup"] && report.host == ["slots"])
+            #expect(daemon.newestRun === run)
+            daemon.end(run)
+            var reloaded = try await daemon.owners.reloader.reload()
+            reloaded.dryRun = true
+            #expect(reloaded == report)
+        }
+    }
+
+    @Test func `A dry run is refused as the reload would be, and holds up none`() async throws {
+        let file = File()
+        try await ReactorActor.run { actor in
+            let daemon = try Self.makeDaemon(actor.reactor, file)
+            var wanted = try Self.withAnotherTask()
+            wanted.host.controlSocket = "/run/other.sock"
+            file.write(wanted)
+            let first = Task {
+                _ = actor
+                return try await daemon.owners.reloader.dryRun()
+            }
+            await ReactorActor.wait { file.isBeingRead.load(ordering: .acquiring) }
+            let second = await #expect(throws: OperatorRefusal.self) {
+                _ = try await daemon.owners.reloader.dryRun()
+            }
+            #expect(second?.message == "another dry run of a reload is under way")
+            let reload = Task {
+                _ = actor
+                return try await daemon.owners.reloader.reload()
+            }
+            file.mayBeRead.signal()
+            let dry = await #expect(throws: OperatorRefusal.self) { _ = try await first.value }
+            let real = await #expect(throws: OperatorRefusal.self) { _ = try await reload.value }
+            #expect(dry?.code == .needsRestart && dry?.candidates == real?.candidates)
+            #expect(daemon.events.filter { $0 == "manifest.refused" }.count == 1)
         }
     }
 

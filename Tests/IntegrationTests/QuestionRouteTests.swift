@@ -120,6 +120,11 @@ extension Integration {
                     let after = await daemon.host.picture()
                     #expect(after == before, "\(route): \(after.difference(from: before))")
                 }
+                // A dry run: `serving` has another manifest on the disk.
+                let dry = try Self.ask(path, "/v1/reload?dryRun=true", method: "POST")
+                #expect(dry.hasPrefix("HTTP/1.1 200 ") && dry.contains("\"hourly\""), "\(dry)")
+                let afterDry = await daemon.host.picture()
+                #expect(afterDry == before, "dry run: \(afterDry.difference(from: before))")
                 // A client that waits for a run that has not started, and disconnects.
                 _ = try Self.ask(path, "/v1/requests/\(subjects.waiting.id)/run", leaves: true)
                 #expect(await daemon.host.picture() == before)
@@ -150,6 +155,7 @@ extension Integration {
                 "notify outbox": [[]],
                 "transfers list": [[]],
                 "transfers show": [["nosuch"]],
+                "reload": [["--dry-run"]],
             ]
         }
 
@@ -158,7 +164,7 @@ extension Integration {
             "run", "check", "plan", "replay", "version", "completion", "plugin check",
             "plugin inspect", "plugin new", "plugin run", "plugin sign", "sdk",
             "trigger", "expire", "stop", "submit", "cancel", "redrive", "discard", "throttle clear",
-            "uses add", "uses clear", "disable", "enable", "backup", "reload", "simulate launch",
+            "uses add", "uses clear", "disable", "enable", "backup", "simulate launch",
             "simulate expire", "simulate fact", "simulate clock", "notify test", "notify act",
             "transfers cancel", "transfers retry", "dashboard",
         ]
@@ -239,6 +245,11 @@ extension Integration {
             var hourly = try TestManifest.task("hourly", "misbehave", "succeed", nil)
             hourly.schedule = TaskSchedule(times: .every(.seconds(3600)))
             manifest.tasks.append(hourly)
+            var other = manifest
+            other.tasks.removeAll { $0.identifier.description == "hourly" }
+            if let index = other.plugins.firstIndex(where: { $0.name == "misbehave" }) {
+                other.plugins[index].config = #"{"other": true}"#
+            }
             let recorder = InputCount()
             // Changes that the machine makes meanwhile are not caused by a question.
             let facts = ManualFacts(.network)
@@ -247,6 +258,9 @@ extension Integration {
                 folder: folder,
                 adjust: {
                     $0.recorder = recorder
+                    $0.rereadManifest = { [other] in
+                        RereadManifest(manifest: other, diagnostics: [])
+                    }
                     $0.factSources = { _ in [facts] }
                     $0.watchesClockSteps = false
                     $0.timeouts.look = 3_600_000_000_000
@@ -309,6 +323,7 @@ extension Integration {
         private static func ask(
             _ path: String,
             _ question: String,
+            method: String = "GET",
             leaves: Bool = false
         ) throws -> String {
             let fd = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -322,7 +337,8 @@ extension Integration {
                 }
             }
             try #require(isOpen)
-            let text = "GET \(question) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            let text =
+                "\(method) \(question) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             try #require(send(fd, text, text.utf8.count, Int32(MSG_NOSIGNAL)) > 0)
             guard !leaves else { return "" }
             let isEndless = question.contains("follow=true")

@@ -107,6 +107,14 @@ extension Integration {
                 // A refused reload changes nothing: the worker continues.
                 #expect(try await daemon.run("task").outcome == .succeeded)
                 try install("misbehave")
+                let dry = try await daemon.host.dryReload()
+                #expect(dry.plugins.changed == ["changing"])
+                #expect(
+                    dry.lines.contains(
+                        "~ plugin changing: its library or its signer's key has changed"
+                    )
+                )
+                #expect(dry.lines.contains("~ task task: changing has changed"))
                 #expect(try await reload(manifest).plugins.changed == ["changing"])
                 #expect(try await daemon.run("task").outcome == .succeeded)
             }

@@ -128,6 +128,11 @@ package protocol HostControl: Sendable {
     /// A manifest that is rejected changes nothing.
     func reload() async throws(OperatorRefusal) -> ReloadReport
 
+    /// Reads the manifest again and says what a reload would change; it changes nothing.
+    ///
+    /// - Throws: the refusal of such a reload.
+    func dryReload() async throws(OperatorRefusal) -> ReloadReport
+
     /// All transfers whose end is not acknowledged, the oldest first.
     func transfers() async -> [TransferView]
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The changes that a reload of the manifest made.
+/// The changes that a reload of the manifest made, or would make.
 package struct ReloadReport: Codable, Equatable, Sendable {
     /// Added, changed and removed names, each in the manifest's order.
     package struct Names: Codable, Equatable, Sendable {
@@ -26,6 +26,47 @@ package struct ReloadReport: Codable, Equatable, Sendable {
         }
     }
 
+    /// One changed key, or the reason why a definition changed without one.
+    package struct Change: Codable, Equatable, Sendable {
+        /// `host`, `plugin`, `function` or `task`.
+        package var kind: String
+        /// The name of the definition; "" for `host`.
+        @OrDefault package var name: String
+        /// The path of the key, such as `limits.runtime`; null if no key has changed.
+        @OrNull package var key: String?
+        /// The value before as the manifest contained it, shortened; null if it was not given.
+        @OrNull package var before: String?
+        /// The value after; null if it is not given any more.
+        @OrNull package var after: String?
+        /// Why the definition changed although its keys did not; null if a key has changed.
+        @OrNull package var reason: String?
+
+        package init(
+            kind: String,
+            name: String,
+            key: String? = nil,
+            before: String? = nil,
+            after: String? = nil,
+            reason: String? = nil
+        ) {
+            self.kind = kind
+            self.name = name
+            self.key = key
+            self.before = before
+            self.after = after
+            self.reason = reason
+        }
+
+        /// A line such as `task backup: every: 30s → 45s`.
+        var line: String {
+            let subject = name.isEmpty ? kind : "\(kind) \(name)"
+            guard let key else { return "\(subject): \(reason ?? "changed")" }
+            return "\(subject): \(key): \(before ?? "not given") → \(after ?? "not given")"
+        }
+    }
+
+    /// Whether this is the answer to a dry run: then nothing has changed.
+    @OrDefault package var dryRun: Bool
     /// Tasks.
     package var tasks: Names
     /// Plugins and functions.
@@ -36,19 +77,28 @@ package struct ReloadReport: Codable, Equatable, Sendable {
     @OrDefault var parked: Int
     /// The number of requests whose task is in the manifest again.
     @OrDefault var unparked: Int
+    /// The changed keys of `host` and of changed definitions, at most 1,000.
+    @ElementsOrEmpty package var changes: [Change]
+
+    /// The most changes in a report.
+    package static let changesMax = 1000
 
     package init(
         tasks: Names = Names(),
         plugins: Names = Names(),
         host: [String] = [],
         parked: Int = 0,
-        unparked: Int = 0
+        unparked: Int = 0,
+        changes: [Change] = [],
+        dryRun: Bool = false
     ) {
         self.tasks = tasks
         self.plugins = plugins
         self.host = host
         self.parked = parked
         self.unparked = unparked
+        self.changes = Array(changes.prefix(Self.changesMax))
+        self.dryRun = dryRun
     }
 
     /// Whether the manifest has no changes.
@@ -64,5 +114,23 @@ package struct ReloadReport: Codable, Equatable, Sendable {
         if parked > 0 { parts.append("requests parked: \(parked)") }
         if unparked > 0 { parts.append("requests that wait again: \(unparked)") }
         return parts.joined(separator: "; ")
+    }
+
+    /// One line for each change: `+` added, `~` changed, `-` removed.
+    package var lines: [String] {
+        var lines = changes.filter { $0.kind == "host" }.map { "~ \($0.line)" }
+        let byTask = Dictionary(grouping: changes.filter { $0.kind == "task" }, by: \.name)
+        let byPlugin = Dictionary(
+            grouping: changes.filter { $0.kind != "task" && $0.kind != "host" },
+            by: \.name
+        )
+        for (noun, names, own) in [("task", tasks, byTask), ("plugin", plugins, byPlugin)] {
+            lines += names.added.map { "+ \(noun) \($0)" }
+            for name in names.changed {
+                lines += own[name]?.map { "~ \($0.line)" } ?? ["~ \(noun) \(name)"]
+            }
+            lines += names.removed.map { "- \(noun) \($0)" }
+        }
+        return lines
     }
 }

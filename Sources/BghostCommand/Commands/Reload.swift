@@ -11,28 +11,28 @@ struct Reload: ClientCommand {
         discussion: """
             All of it or nothing: it is checked and what it adds or changes is loaded for a trial \
             first. One that is refused changes nothing, says why, and ends this with status 78. Runs \
-            under way go on as they began. SIGHUP does the same without an answer.
+            under way go on as they began. SIGHUP does the same without an answer. With --dry-run, \
+            the checks are the same and nothing changes.
             """
     )
+
+    @Flag(help: "Print what a reload would change, or why it would be refused; change nothing.")
+    var dryRun = false
 
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         try await ask { client, console in
-            let answer = try await client.reload()
+            let answer = try await client.reload(dryRun: dryRun)
             guard !output.json else { return console.answer(json: answer.json) }
             console.answer(Self.text(answer.value))
         }
     }
 
     private static func text(_ report: ReloadReport) -> String {
-        var text = TerminalText.escaped(report.summary) + "\n"
-        for (kind, names) in [("task", report.tasks), ("plugin", report.plugins)] {
-            for (mark, list) in [("+", names.added), ("~", names.changed), ("-", names.removed)] {
-                for name in list { text += "  \(mark) \(kind) \(TerminalText.escaped(name))\n" }
-            }
-        }
-        return text
+        let summary = (report.dryRun ? "dry run, nothing was changed: " : "") + report.summary
+        return ([summary] + report.lines.map { "  " + $0 }).map { TerminalText.escaped($0) + "\n" }
+            .joined()
     }
 }

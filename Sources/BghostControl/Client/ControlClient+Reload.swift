@@ -6,8 +6,11 @@ internal import NIOHTTP1
 
 extension ControlClient {
     /// Makes the daemon read its manifest again.
-    package func reload() async throws -> Answer<ReloadReport> {
+    ///
+    /// - Parameter dryRun: whether it only says what a reload would change.
+    package func reload(dryRun: Bool = false) async throws -> Answer<ReloadReport> {
+        let path = ControlPath("reload").with("dryRun", dryRun ? true : nil)
         // The inspection of each changed plugin may take ten seconds.
-        try await call(.POST, ControlPath("reload"), within: .minutes(30), Schema.reload)
+        return try await call(.POST, path, within: .minutes(30), Schema.reload)
     }
 }

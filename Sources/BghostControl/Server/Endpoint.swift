@@ -93,7 +93,7 @@ enum Endpoint: String, CaseIterable, Sendable {
         case .version, .alive, .ready, .health, .metrics, .submit, .runOfRequest, .run, .expire,
             .stop,
             .cancelAll, .cancel,
-            .clearThrottle, .addUse, .clearUses, .enable, .reload, .outbox, .testNotification, .act,
+            .clearThrottle, .addUse, .clearUses, .enable, .outbox, .testNotification, .act,
             .transfers, .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
             []
         case .status:
@@ -127,6 +127,8 @@ enum Endpoint: String, CaseIterable, Sendable {
                 ),
                 QueryKey("stop", "`true` also cancels the plugin's runs."),
             ]
+        case .reload:
+            [QueryKey("dryRun", "`true` only says what a reload would change or refuse.")]
         case .backup: [QueryKey("file", "The absolute path of the copy; needed.")]
         case .why:
             [

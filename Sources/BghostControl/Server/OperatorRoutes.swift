@@ -50,7 +50,7 @@ struct OperatorRoutes: Sendable {
         endpoints.on(.enable) { _, context in
             try await enable(context.parameters.require("name"))
         }
-        endpoints.on(.reload) { _, _ in try await reload() }
+        endpoints.on(.reload) { request, _ in try await reload(request) }
         endpoints.on(.backup) { request, _ in try await backUp(request) }
     }
 
@@ -221,8 +221,11 @@ struct OperatorRoutes: Sendable {
 
     // MARK: - The manifest
 
-    private func reload() async throws -> Response {
-        let report = try await ask { () throws(OperatorRefusal) in try await host.reload() }
+    private func reload(_ request: Request) async throws -> Response {
+        let isDryRun = try Query(request).flag("dryRun")
+        let report = try await ask { () throws(OperatorRefusal) in
+            isDryRun ? try await host.dryReload() : try await host.reload()
+        }
         return Answer.json(Schema.reload, report)
     }
 

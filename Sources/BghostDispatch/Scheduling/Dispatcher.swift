@@ -19,7 +19,7 @@ package final class Dispatcher {
     /// Decisions that are not executed yet, and before them those of the current round.
     @usableFromInline var decisions: [SchedulerEffect] = []
     private var isCarryingOut = false
-    @usableFromInline let moment: () -> Moment
+    @usableFromInline package let moment: () -> Moment
     private let recorder: (any DecisionRecorder)?
     private var handler: (SchedulerEffect) -> Void = { _ in }
     private var onRoundEnd: () -> Void = {}

@@ -108,9 +108,13 @@ extension PluginRegistry {
         await findings(inspection(of: plugin))
     }
 
-    nonisolated(nonsending) func findings(_ inspection: PluginInspection) async -> PluginFindings {
+    /// - Parameter isCounted: whether the time that it takes delays later inspections.
+    nonisolated(nonsending) func findings(
+        _ inspection: PluginInspection,
+        isCounted: Bool = true
+    ) async -> PluginFindings {
         let found = await onInspectionThread { Measured { inspection.findings() } }
-        if let found { countInspection(inspection.code.name, found) }
+        if let found, isCounted { countInspection(inspection.code.name, found) }
         return found?.value
             ?? PluginFindings(
                 problem: PluginFindings.Problem(

@@ -41,16 +41,22 @@ extension ManifestReloader {
         return replaced + (changed ?? [])
     }
 
+    /// What the probe of a plugin has found.
+    typealias Probed = (inspection: PluginInspection, found: PluginFindings)
+
     /// Inspects new or changed plugins and loads them in temporary workers.
     ///
     /// The loaded plugins must have the handlers that tasks use.
     ///
-    /// - Parameter only: the name of the only plugin to probe; `nil` for all.
+    /// - Parameters:
+    ///   - only: the name of the only plugin to probe; `nil` for all.
+    ///   - isDryRun: whether to leave out the counters, because these delay later inspections.
     nonisolated(nonsending) func probe(
         _ wanted: Manifest,
         _ replaced: [String],
-        only: String? = nil
-    ) async throws(OperatorRefusal) -> [String: PluginFindings] {
+        only: String? = nil,
+        isDryRun: Bool = false
+    ) async throws(OperatorRefusal) -> [Probed] {
         let probe = PluginProbe(
             wanted,
             workerPath: configuration.workerPath,
@@ -58,7 +64,7 @@ extension ManifestReloader {
             manifestDirectory: configuration.manifestDirectory,
             allowsUntrustedFiles: configuration.allowsUntrustedFiles
         )
-        var all: [(inspection: PluginInspection, found: PluginFindings)] = []
+        var all: [Probed] = []
         var problems: [String] = []
         for definition in wanted.plugins where only ?? definition.name == definition.name {
             let handlers = wanted.handlers(of: definition.name)
@@ -70,11 +76,13 @@ extension ManifestReloader {
                 continue
             }
             let inspection = quietInspection(.plugin(definition), by: wanted)
-            let found = await registry.findings(inspection)
+            let found = await registry.findings(inspection, isCounted: !isDryRun)
             all.append((inspection, found))
             let begin = Monotonic.now
             let result = await probe.check(definition, handlers: handlers.sorted(), found)
-            registry.countTrialLoad(definition.name, took: Monotonic.now &- begin)
+            if !isDryRun {
+                registry.countTrialLoad(definition.name, took: Monotonic.now &- begin)
+            }
             if case .failure(let failure) = result {
                 problems.append(Self.problem(definition.name, definition.origin, failure))
             }
@@ -84,7 +92,7 @@ extension ManifestReloader {
                 continue
             }
             let inspection = quietInspection(.function(definition), by: wanted)
-            let found = await registry.findings(inspection)
+            let found = await registry.findings(inspection, isCounted: !isDryRun)
             all.append((inspection, found))
             if case .failure(let failure) = await probe.check(definition, found) {
                 problems.append(Self.problem(definition.name, definition.origin, failure))
@@ -93,7 +101,7 @@ extension ManifestReloader {
         guard problems.isEmpty else {
             throw .badPlugins(problems, path: configuration.manifestPath)
         }
-        return await adopted(all)
+        return all
     }
 
     /// An inspection without side effects, because the manifest may be refused.
@@ -109,9 +117,7 @@ extension ManifestReloader {
     }
 
     /// Creates the data directories of accepted plugins and watches their files.
-    private nonisolated(nonsending) func adopted(
-        _ all: [(inspection: PluginInspection, found: PluginFindings)]
-    ) async -> [String: PluginFindings] {
+    nonisolated(nonsending) func adopted(_ all: [Probed]) async -> [String: PluginFindings] {
         let made = await registry.onInspectionThread {
             [state = services.state, libraryWatch = registry.libraryWatch] in
             var taken: [String: PluginFindings] = [:]

@@ -28,6 +28,7 @@ final class ManifestReloader: SharesServices {
     private let dataDirectories: DataDirectories
     @Connected private var reporter: ServiceReporter
     private var isReloading = false
+    private var isDryRunning = false
     /// Whether the reload adopts a changed library; a reload of the operator then waits for it.
     private var isAdopting = false
     private var turns: [CheckedContinuation<Void, Never>] = []
@@ -62,7 +63,7 @@ final class ManifestReloader: SharesServices {
         defer { reporter.reloadEnded() }
         do throws(OperatorRefusal) {
             let report = try await reloadOnce()
-            log.write(.info, "manifest.reloaded", report.summary)
+            log.write(.info, "manifest.reloaded", report.logText)
             return report
         } catch {
             let details = error.candidates.map { "\n  \($0)" }.joined()
@@ -73,9 +74,7 @@ final class ManifestReloader: SharesServices {
 
     private nonisolated(nonsending) func reloadOnce() async throws(OperatorRefusal) -> ReloadReport
     {
-        guard let reread = configuration.rereadManifest else {
-            throw OperatorRefusal(.unavailable, "this bghost has no file to read its manifest from")
-        }
+        guard let reread = configuration.rereadManifest else { throw Self.noFile }
         while isAdopting {
             await withCheckedContinuation { turns.append($0) }
         }
@@ -88,20 +87,77 @@ final class ManifestReloader: SharesServices {
         }
         isReloading = true
         defer { isReloading = false }
-        let path = configuration.manifestPath
-        let reading = await Self.onDedicatedThread { reread() }
-        if let doubt = reading.doubt { throw .untrusted(path, doubt) }
-        guard let wanted = reading.manifest else {
-            throw .badManifest(reading.diagnostics, path: path)
-        }
-        try check(wanted)
+        let (wanted, comparison) = try await read(reread)
         let replaced = await replacedPlugins(wanted)
-        let found = try await probe(wanted, replaced)
+        let found = await adopted(try await probe(wanted, replaced))
         // A shutdown may have been requested during the probes.
         guard !isDraining else {
             throw OperatorRefusal(.unavailable, "bghost is stopping and takes up no other manifest")
         }
-        return swap(wanted, replaced, found)
+        return swap(wanted, replaced, found, comparison)
+    }
+
+    /// Reads the manifest and checks that a reload may adopt it; the reading and the comparison with the
+    /// manifest in force are done on another thread.
+    private nonisolated(nonsending) func read(
+        _ reread: @escaping @Sendable () -> RereadManifest
+    ) async throws(OperatorRefusal) -> (wanted: Manifest, WrittenComparison) {
+        let path = configuration.manifestPath
+        let (reading, comparison) = await Self.onDedicatedThread { [before = manifest.value] in
+            let reading = reread()
+            return (reading, reading.manifest.map { WrittenComparison($0, since: before) })
+        }
+        if let doubt = reading.doubt { throw .untrusted(path, doubt) }
+        guard let wanted = reading.manifest, let comparison else {
+            throw .badManifest(reading.diagnostics, path: path)
+        }
+        try check(wanted)
+        return (wanted, comparison)
+    }
+
+    /// Says what a reload would change, or why it would be refused; it changes nothing.
+    ///
+    /// Plugins are inspected and loaded in temporary workers as by a reload.
+    nonisolated(nonsending) func dryRun() async throws(OperatorRefusal) -> ReloadReport {
+        guard let reread = configuration.rereadManifest else { throw Self.noFile }
+        // Each takes processes and threads.
+        guard !isDryRunning else {
+            throw OperatorRefusal(
+                .unavailable,
+                "another dry run of a reload is under way",
+                fix: "try again once it has ended"
+            )
+        }
+        isDryRunning = true
+        defer { isDryRunning = false }
+        let (wanted, comparison) = try await read(reread)
+        let replaced = await replacedPlugins(wanted)
+        _ = try await probe(wanted, replaced, isDryRun: true)
+        let names = dispatcher.scheduler.catalog.plugins.map(\.name)
+        // A copy decides what the scheduler itself would; its decisions are not carried out.
+        var scheduler = dispatcher.scheduler
+        var effects: [SchedulerEffect] = []
+        let outcome = scheduler.reload(
+            wanted,
+            slots: wanted.slots,
+            replacing: replaced,
+            keeping: plugins.inUse,
+            now: dispatcher.moment(),
+            &effects
+        )
+        var report = ReloadReport(
+            outcome,
+            from: (manifest.value, names),
+            to: (wanted, scheduler.catalog),
+            comparison,
+            replaced: replaced
+        )
+        report.dryRun = true
+        return report
+    }
+
+    private static var noFile: OperatorRefusal {
+        OperatorRefusal(.unavailable, "this bghost has no file to read its manifest from")
     }
 
     /// Performs blocking work on a dedicated thread.
@@ -153,9 +209,9 @@ final class ManifestReloader: SharesServices {
         }
         let same = manifest.value
         do throws(OperatorRefusal) {
-            let found = try await probe(same, [name], only: name)
+            let found = await adopted(try await probe(same, [name], only: name))
             guard !isDraining else { return }
-            _ = swap(same, [name], found)
+            _ = swap(same, [name], found, WrittenComparison())
             log.write(
                 .info,
                 "plugin.replaced",
@@ -180,10 +236,12 @@ final class ManifestReloader: SharesServices {
     private func swap(
         _ wanted: Manifest,
         _ replaced: [String],
-        _ found: [String: PluginFindings]
+        _ found: [String: PluginFindings],
+        _ comparison: WrittenComparison
     ) -> ReloadReport {
         let before = manifest.replace(with: wanted)
         registry.commits.keep(history: HistoryPolicy(wanted))
+        let names = dispatcher.scheduler.catalog.plugins.map(\.name)
         let outcome = dispatcher.decide { scheduler, now, effects in
             scheduler.reload(
                 wanted,
@@ -212,7 +270,13 @@ final class ManifestReloader: SharesServices {
         facts.watch()
         dispatcher.dispatch()
         pool.prestart()
-        return report(outcome, before)
+        return ReloadReport(
+            outcome,
+            from: (before, names),
+            to: (wanted, dispatcher.scheduler.catalog),
+            comparison,
+            replaced: replaced
+        )
     }
 
     /// Adds new plugins and retires the executors of removed or replaced ones.
@@ -246,30 +310,6 @@ final class ManifestReloader: SharesServices {
         }
         plugins.release(change.unusedPlugins)
         return change.newPlugins.map { plugins[$0] }
-    }
-
-    private func report(_ outcome: ReloadOutcome, _ before: Manifest) -> ReloadReport {
-        let change = outcome.change
-        let catalog = dispatcher.scheduler.catalog
-        func name(_ task: Int) -> String { catalog.tasks[task].identifier.description }
-        let retired = Set(change.retiredPlugins.map { plugins[$0].name })
-        let brought = change.newPlugins.map { plugins[$0].name }
-        return ReloadReport(
-            tasks: ReloadReport.Names(
-                added: change.newTasks.filter { change.formerTasks[$0] == nil }.map(name),
-                changed: change.newTasks.filter { change.formerTasks[$0] != nil }.map(name),
-                removed: change.removedTasks
-            ),
-            plugins: ReloadReport.Names(
-                added: brought.filter { !retired.contains($0) },
-                changed: brought.filter { retired.contains($0) },
-                removed: change.removedPlugins
-            ),
-            host: HostKey.allCases.filter { !$0.isSame(before.host, manifest.value.host) }
-                .map(\.rawValue),
-            parked: outcome.parked,
-            unparked: outcome.unparked
-        )
     }
 }
 

@@ -60,7 +60,8 @@ extension Endpoint {
         case .clearUses: "Deletes the learned uses of a task."
         case .disable: "Switches a plugin off, also across restarts."
         case .enable: "Switches a plugin on, and lifts its quarantine."
-        case .reload: "Reloads the manifest, all of it or nothing."
+        case .reload:
+            "Reloads the manifest, all of it or nothing; with `dryRun` only says what that would change."
         case .backup: "Writes a copy of the store into a new file."
         case .why: "Explains why a task or request does not run."
         case .simulateFact: "Simulates a requirement until the daemon ends."

@@ -79,7 +79,21 @@ extension Endpoint {
                 200,
                 .init(
                     Schema.reload,
-                    ReloadReport(tasks: .init(added: [APISamples.task]), host: ["slots"])
+                    ReloadReport(
+                        tasks: .init(changed: [APISamples.task]),
+                        host: ["slots"],
+                        changes: [
+                            .init(kind: "host", name: "", key: "slots", after: "3"),
+                            .init(
+                                kind: "task",
+                                name: APISamples.task,
+                                key: "every",
+                                before: "30s",
+                                after: "45s"
+                            ),
+                        ],
+                        dryRun: true
+                    )
                 )
             )
         case .backup:

@@ -73,6 +73,12 @@ actor MemoryHost: HostControl {
 
     func reload() throws(OperatorRefusal) -> ReloadReport { try reloaded.get() }
 
+    func dryReload() throws(OperatorRefusal) -> ReloadReport {
+        var report = try reloaded.get()
+        report.dryRun = true
+        return report
+    }
+
     func answerReload(_ answer: Result<ReloadReport, OperatorRefusal>) { reloaded = answer }
 
     // MARK: - What tests do
