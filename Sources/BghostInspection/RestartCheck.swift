@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostInspection
-internal import BghostModel
+package import BghostModel
 
 /// Finds changes of a manifest that require a restart of the daemon.
-enum RestartCheck {
+package enum RestartCheck {
     /// Descriptions of the changes that require a restart, each with its key.
     ///
     /// Changes of unknown sections are included, so that a reload never applies a new section only in part.
-    static func changes(from old: Manifest, to new: Manifest) -> [String] {
+    package static func changes(from old: Manifest, to new: Manifest) -> [String] {
         hostChanges(old.host, new.host) + inProcessChanges(old, new) + otherChanges(old, new)
     }
 
