@@ -33,6 +33,23 @@ def test_runs_of_a_task(page):
     expect(table.get_by_role("link", name="test.crash")).to_have_count(0)
 
 
+def test_older_runs_and_runs_that_did_not_succeed(host, page):
+    for _ in range(55):
+        host.trigger("test.echo")
+    goto(page, "#/runs?task=test.echo")
+    table = page.get_by_role("table", name="Runs")
+    expect(table.get_by_role("row")).to_have_count(51)
+    page.get_by_role("button", name="Older").click()
+    expect(page.get_by_role("button", name="Newest")).to_be_visible()
+    expect(table.get_by_role("row")).not_to_have_count(51)
+    expect(table.get_by_role("link", name="test.echo").first).to_be_visible()
+    goto(page, "#/runs?outcome=nonsense&since=x&before=y")
+    expect(table.get_by_role("row")).to_have_count(51)
+    page.get_by_label("Outcome").select_option("unsuccessful")
+    expect(table.get_by_role("link", name="test.crash").first).to_be_visible()
+    expect(table.get_by_role("cell", name="succeeded")).to_have_count(0)
+
+
 def test_a_typed_filter_keeps_its_focus_while_the_page_refreshes(page):
     goto(page, "#/waiting")
     field = page.get_by_label("Filter by task or request")

@@ -8,7 +8,7 @@ export const href = (page, id, query) => {
 	return `#/${page}${id ? `/${encodeURIComponent(id)}` : ""}${text ? `?${text}` : ""}`;
 };
 
-/** A text that somebody else wrote: isolated, so its direction cannot act on its neighbours. */
+/** A text from a plugin, a manifest or a client: isolated, so its direction cannot act on its neighbours. */
 export const theirs = (text, props) => el("bdi", { class: "theirs", ...props }, text);
 
 /** A sentence of the daemon: its `words` become code, and its times are shown as all others. */
