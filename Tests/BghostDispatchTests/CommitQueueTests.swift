@@ -54,7 +54,7 @@ import Testing
         changes.compactMap { if case .discarded(let id) = $0 { id.low } else { nil } }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `Results of another thread arrive on the reactor's, in the order of commits`()
         async throws
     {
@@ -96,7 +96,7 @@ import Testing
         #expect(mayWait == [false, true, true, false, true] + [false, false, false, false, false])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A waiting caller gets the store's failure once, in order`() async throws {
         let store = ScriptedStore()
         let full = StoreError("the disk is full", kind: .full)

@@ -32,7 +32,7 @@ import Testing
         earliestBegin: 1_900_000_001_000_000_000
     )
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A request counts once it is stored`() async throws {
         try await ReactorActor.run { actor in
             let parts = try Parts(actor.reactor)

@@ -13,7 +13,7 @@ import Synchronization
 import Testing
 
 /// Reloads of manifests whose plugins need no inspection, without a process.
-@Suite(.timeLimit(.minutes(1))) struct ManifestReloaderTests {
+@Suite(.timeLimit(.minutes(5))) struct ManifestReloaderTests {
     /// The file of the manifest, as the test writes it.
     private final class File: Sendable {
         private let content = Mutex<Manifest?>(nil)

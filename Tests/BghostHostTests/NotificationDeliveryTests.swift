@@ -13,7 +13,7 @@ import BghostWire
 import Testing
 
 /// The way of a notification from a plugin to the run that delivers it, without a process.
-@Suite(.timeLimit(.minutes(1))) struct NotificationDeliveryTests {
+@Suite(.timeLimit(.minutes(5))) struct NotificationDeliveryTests {
     /// A daemon whose task `backup` delivers.
     private static func makeDaemon(_ reactor: Reactor) throws -> TestDaemon {
         var manifest = SampleManifest.make { $0.retry.attemptsMax = 1 }

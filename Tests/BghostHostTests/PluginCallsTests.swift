@@ -11,7 +11,7 @@ import BghostWire
 import Testing
 
 /// Calls of plugins, without a process.
-@Suite(.timeLimit(.minutes(1))) struct PluginCallsTests {
+@Suite(.timeLimit(.minutes(5))) struct PluginCallsTests {
     @Test func `cancel_all withdraws what is pending, and answers then`() async throws {
         try await ReactorActor.run { actor in
             let daemon = try TestDaemon(actor.reactor)

@@ -10,7 +10,7 @@ import BghostStore
 import Testing
 
 /// Pauses and quarantines of plugins, without a process.
-@Suite(.timeLimit(.minutes(1))) struct PluginRegistryTests {
+@Suite(.timeLimit(.minutes(5))) struct PluginRegistryTests {
     @Test func `A paused plugin starts no run until its pause has ended`() async throws {
         try await ReactorActor.run { actor in
             let daemon = try TestDaemon(actor.reactor)

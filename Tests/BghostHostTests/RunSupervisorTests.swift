@@ -12,7 +12,7 @@ import BghostWire
 import Testing
 
 /// The life of runs, with an executor of the test's and without a process.
-@Suite(.timeLimit(.minutes(1))) struct RunSupervisorTests {
+@Suite(.timeLimit(.minutes(5))) struct RunSupervisorTests {
     @Test func `A run starts in a free executor, and its end is stored`() async throws {
         try await ReactorActor.run { actor in
             let daemon = try TestDaemon(actor.reactor)

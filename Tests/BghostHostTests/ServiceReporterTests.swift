@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// The owner that speaks with the service manager, on a clock of the test and with threads of the test.
-@Suite(.timeLimit(.minutes(1))) struct ServiceReporterTests {
+@Suite(.timeLimit(.minutes(5))) struct ServiceReporterTests {
     /// What the service manager has received.
     private final class Manager: Sendable {
         private let state = Mutex((received: [[ServiceMessage]](), isDeaf: false))

@@ -14,7 +14,7 @@ import BghostWire
 import Testing
 
 /// The wakes of sessions whose transfers have ended, without a process and without a server.
-@Suite(.timeLimit(.minutes(1))) struct TransferCoordinatorTests {
+@Suite(.timeLimit(.minutes(5))) struct TransferCoordinatorTests {
     private static let key = SessionKey(plugin: "plugin", session: "photos")
 
     private static func manifest() -> Manifest {

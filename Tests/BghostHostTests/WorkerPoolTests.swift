@@ -8,7 +8,7 @@ import BghostWire
 import Testing
 
 /// The assignment of runs to executors, with executors of the test's and without a process.
-@Suite(.timeLimit(.minutes(1))) struct WorkerPoolTests {
+@Suite(.timeLimit(.minutes(5))) struct WorkerPoolTests {
     @Test func `The executor that became free last gets the next run`() async throws {
         try await ReactorActor.run { actor in
             let daemon = try TestDaemon(actor.reactor, slotCount: 1)

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `A child of a dead daemon holds the lock only until it ends`() throws {
         let folder = try TemporaryDirectory()
         let lock = folder.file("lock")

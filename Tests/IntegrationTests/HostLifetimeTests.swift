@@ -12,7 +12,7 @@ extension Integration {
     /// Resources of a host after its end.
     @Suite struct HostLifetimeTests {
         /// Longer than the few turns that a freed host takes; a host that is kept stays for ever.
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(5)))
         func `A host is released after its end`() async throws {
             var owners: WeakOwners?
             try await withDaemon(TestManifest.misbehave()) { daemon in
@@ -23,7 +23,7 @@ extension Integration {
             await owners?.areGone()
         }
 
-        @Test(.timeLimit(.minutes(2)))
+        @Test(.timeLimit(.minutes(5)))
         func `An inspection that ends after its host changes nothing`() async throws {
             let gate = DispatchSemaphore(value: 0)
             var owners: WeakOwners?
