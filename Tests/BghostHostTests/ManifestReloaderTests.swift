@@ -61,6 +61,9 @@ import Testing
             daemon.end(run)
             _ = try await daemon.run("other")
             #expect(daemon.events.contains("manifest.reloaded"))
+            // The log escapes line breaks.
+            #expect(report.logText.contains("; + task other"))
+            #expect(!report.logText.contains("\n"))
         }
     }
 

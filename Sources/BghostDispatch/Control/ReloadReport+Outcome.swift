@@ -84,12 +84,12 @@ extension ReloadReport {
         ]
     }
 
-    /// The summary, with the first changes in lines of their own.
+    /// The summary and the first changes in one line: the log escapes line breaks.
     package var logText: String {
         let lines = lines
         let rest = lines.count - Self.logLinesMax
-        return ([summary] + lines.prefix(Self.logLinesMax)).joined(separator: "\n  ")
-            + (rest > 0 ? "\n  and \(rest) more" : "")
+        return ([summary] + lines.prefix(Self.logLinesMax)).joined(separator: "; ")
+            + (rest > 0 ? "; and \(rest) more" : "")
     }
 
     private static let logLinesMax = 20
