@@ -169,6 +169,20 @@ import Testing
         return code.split { !$0.isLetter && $0 != "?" }.contains("try?")
     }
 
+    /// The compiler takes `timespec` for a type of Glibc or of a module that cannot be imported, as the
+    /// files that it compiles together happen to be: its initializer by members is an error in some builds.
+    @Test func `No source calls the initializer of timespec by members`() throws {
+        let roots = ["Benchmarks", "Fuzz", "Plugins", "SDK", "Sources", "Tests"]
+        let files = try SourceTree.files(in: roots, ending: ".swift")
+        #expect(files.contains { $0.text.contains("timespec()") })
+        let call = "timespec" + "(tv_sec"
+        let found = breaks(in: files) { file in
+            let code = file.text.filter { !$0.isWhitespace }
+            return code.contains(call) ? ["set the fields of a `timespec()`"] : []
+        }
+        #expect(found.isEmpty, "\(found)")
+    }
+
     @Test func `Nothing names the machine that it was built on`() throws {
         let roots = [
             ".ci", "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Config", "Examples", "Fuzz",

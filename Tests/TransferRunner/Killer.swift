@@ -12,7 +12,9 @@ enum Killer {
             nil,
             { context in
                 let delay = Int(bitPattern: context)
-                var time = timespec(tv_sec: delay / 1_000_000_000, tv_nsec: delay % 1_000_000_000)
+                var time = timespec()
+                time.tv_sec = delay / 1_000_000_000
+                time.tv_nsec = delay % 1_000_000_000
                 nanosleep(&time, nil)
                 kill(getpid(), SIGKILL)
                 return nil

@@ -56,10 +56,9 @@ final class WaitableEvent: @unchecked Sendable {
         repeat {
             if let value = take() { return value }
         } while Monotonic.now < end && LentThread.serve(until: end)
-        var limit = timespec(
-            tv_sec: Int(end / 1_000_000_000),
-            tv_nsec: Int(end % 1_000_000_000)
-        )
+        var limit = timespec()
+        limit.tv_sec = Int(end / 1_000_000_000)
+        limit.tv_nsec = Int(end % 1_000_000_000)
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         while value == nil {

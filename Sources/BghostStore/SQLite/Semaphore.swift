@@ -52,10 +52,9 @@ final class Semaphore: @unchecked Sendable {
     /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: whether it was signalled.
     func wait(until deadline: UInt64) -> Bool {
-        var time = timespec(
-            tv_sec: Int(clamping: deadline / 1_000_000_000),
-            tv_nsec: Int(deadline % 1_000_000_000)
-        )
+        var time = timespec()
+        time.tv_sec = Int(clamping: deadline / 1_000_000_000)
+        time.tv_nsec = Int(deadline % 1_000_000_000)
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while count == 0 {
