@@ -295,7 +295,7 @@ let package = Package(
             name: "BghostStore",
             dependencies: [
                 "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
-                "BghostPolicy", "BghostTransferRules", "CSQLite",
+                "BghostPolicy", "BghostTransferRules", "CBghostSystem", "CSQLite",
             ],
             swiftSettings: swift
         ),

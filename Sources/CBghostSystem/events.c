@@ -2,6 +2,8 @@
 #include "bghost_system.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -79,16 +81,37 @@ int bgs_eventfd_drain(int fd) {
   return ANSWER(read(fd, &count, sizeof count));
 }
 
-uint64_t bgs_monotonic_ns(void) {
+static int64_t nanoseconds(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  if (clock_gettime(clock, &now) < 0) return -1;
+  return now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int64_t bgs_realtime_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * 1000000000 + now.tv_nsec;
+/* The kernel always has these clocks. */
+uint64_t bgs_monotonic_ns(void) { return (uint64_t)nanoseconds(CLOCK_MONOTONIC); }
+uint64_t bgs_monotonic_coarse_ns(void) { return (uint64_t)nanoseconds(CLOCK_MONOTONIC_COARSE); }
+int64_t bgs_realtime_ns(void) { return nanoseconds(CLOCK_REALTIME); }
+uint64_t bgs_process_cpu_ns(void) { return (uint64_t)nanoseconds(CLOCK_PROCESS_CPUTIME_ID); }
+uint64_t bgs_thread_cpu_ns(void) { return (uint64_t)nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
+
+int64_t bgs_uptime_ns(void) { return nanoseconds(CLOCK_BOOTTIME); }
+
+int bgs_condition_wait(void *condition, void *mutex, uint64_t deadline_ns) {
+  struct timespec limit = {
+      .tv_sec = (time_t)(deadline_ns / 1000000000u),
+      .tv_nsec = (long)(deadline_ns % 1000000000u),
+  };
+  return pthread_cond_timedwait(condition, mutex, &limit);
+}
+
+int bgs_semaphore_wait(void *semaphore, uint32_t seconds) {
+  struct timespec limit;
+  clock_gettime(CLOCK_MONOTONIC, &limit);
+  limit.tv_sec += seconds;
+  while (sem_clockwait(semaphore, CLOCK_MONOTONIC, &limit) < 0) {
+    if (errno != EINTR) return -errno;
+  }
+  return 0;
 }
 
 void bgs_timer_slack_min(void) { prctl(PR_SET_TIMERSLACK, 1UL); }

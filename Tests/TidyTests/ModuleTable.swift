@@ -81,7 +81,7 @@ enum ModuleTable {
             "BghostStore",
             [
                 "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
-                "BghostPolicy", "BghostTransferRules", "CSQLite",
+                "BghostPolicy", "BghostTransferRules", "CBghostSystem", "CSQLite",
             ]
         ),
         Module(

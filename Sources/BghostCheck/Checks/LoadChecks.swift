@@ -147,11 +147,7 @@ enum LoadChecks {
         )
     }
 
-    private static func processorTime() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    private static func processorTime() -> Int64 { Int64(clamping: bgs_process_cpu_ns()) }
 }
 
 /// A plugin's text, quoted for a message.

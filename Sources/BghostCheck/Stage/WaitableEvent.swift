@@ -56,13 +56,10 @@ final class WaitableEvent: @unchecked Sendable {
         repeat {
             if let value = take() { return value }
         } while Monotonic.now < end && LentThread.serve(until: end)
-        var limit = timespec()
-        limit.tv_sec = Int(end / 1_000_000_000)
-        limit.tv_nsec = Int(end % 1_000_000_000)
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         while value == nil {
-            guard pthread_cond_timedwait(condition, lock, &limit) == 0 else { break }
+            guard bgs_condition_wait(condition, lock, end) == 0 else { break }
         }
         defer { value = nil }
         return value

@@ -4,7 +4,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import ArgumentParser
 internal import BghostControl
-internal import Glibc
+internal import BghostLinux
 
 /// A command that connects to the daemon.
 protocol ClientCommand: AsyncParsableCommand {
@@ -32,8 +32,4 @@ extension ClientCommand {
 }
 
 /// The current time, Unix nanoseconds.
-func unixNow() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-}
+func unixNow() -> Int64 { WallClock.now }

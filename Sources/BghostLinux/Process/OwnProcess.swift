@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CBghostSystem
 internal import Glibc
 
 /// What this process uses of the machine.
@@ -13,14 +14,11 @@ package struct OwnProcess: Equatable, Sendable {
     ///
     /// - Returns: `nil` if `/proc` is not mounted.
     package init?() {
-        var time = timespec()
-        guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0,
-            let memory = readFile("/proc/self/statm", bytesMax: 256),
+        guard let memory = readFile("/proc/self/statm", bytesMax: 256),
             let pages = Self.residentPages(memory),
             let descriptors = Self.countEntries(of: "/proc/self/fd")
         else { return nil }
-        processorTime =
-            UInt64(max(0, time.tv_sec)) * 1_000_000_000 + UInt64(max(0, time.tv_nsec))
+        processorTime = bgs_process_cpu_ns()
         residentBytes = pages * UInt64(max(1, sysconf(Int32(_SC_PAGESIZE))))
         // The descriptor that reads the folder is one of them.
         openDescriptors = max(0, descriptors - 1)

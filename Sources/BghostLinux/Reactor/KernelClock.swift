@@ -8,10 +8,8 @@ internal import Glibc
 package enum KernelClock {
     /// Why the wall clock may be wrong; `nil` if there is no such indication.
     package static func doubt(unix: Int64) -> ClockDoubt? {
-        var time = timespec()
         // Include the time that the machine slept, since the wall clock advanced meanwhile.
-        guard clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return nil }
-        let uptime = UInt64(max(0, time.tv_sec)) * 1_000_000_000 + UInt64(max(0, time.tv_nsec))
+        guard let uptime = UInt64(exactly: bgs_uptime_ns()) else { return nil }
         return ClockDoubt(unix: unix, uptime: uptime, isSynchronised: isSynchronised)
     }
 
@@ -21,10 +19,8 @@ package enum KernelClock {
         // several attempts is the most accurate.
         var least = UInt64.max
         for _ in 0..<3 {
-            var time = timespec()
             let before = Monotonic.now
-            guard clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return 0 }
-            let up = UInt64(max(0, time.tv_sec)) * 1_000_000_000 + UInt64(max(0, time.tv_nsec))
+            guard let up = UInt64(exactly: bgs_uptime_ns()) else { return 0 }
             least = min(least, up > before ? up - before : 0)
         }
         return least < 1_000_000 ? 0 : least

@@ -32,12 +32,7 @@ package final class ThreadGate: @unchecked Sendable {
 
     /// Waits until it is open, for at most this many seconds.
     package func wait(seconds: Int) {
-        var limit = timespec()
-        clock_gettime(CLOCK_REALTIME, &limit)
-        limit.tv_sec += seconds
-        while sem_timedwait(semaphore, &limit) != 0 {
-            guard errno == EINTR else { return }
-        }
+        guard bgs_semaphore_wait(semaphore, UInt32(clamping: seconds)) == 0 else { return }
         sem_post(semaphore)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import CBghostSystem
 
 /// The limit of bytes and time for one inspection of a plugin's files.
 ///
@@ -35,9 +35,5 @@ package final class ImageBudget {
         return true
     }
 
-    private static var now: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
+    private static var now: UInt64 { bgs_monotonic_ns() }
 }

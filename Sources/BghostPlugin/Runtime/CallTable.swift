@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CBghost
+internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
 
@@ -174,12 +175,7 @@ final class CallWait: @unchecked Sendable {
 
     /// Waits for the answer; `nil` after so many seconds.
     func wait(seconds: Int) -> HostAnswer? {
-        var limit = timespec()
-        clock_gettime(CLOCK_REALTIME, &limit)
-        limit.tv_sec += seconds
-        while sem_timedwait(semaphore, &limit) != 0 {
-            guard errno == EINTR else { return nil }
-        }
+        guard bgs_semaphore_wait(semaphore, UInt32(clamping: seconds)) == 0 else { return nil }
         return value
     }
 }

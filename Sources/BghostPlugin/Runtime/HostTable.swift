@@ -2,6 +2,7 @@
 
 internal import BghostBase
 internal import CBghost
+internal import CBghostSystem
 internal import Synchronization
 internal import Glibc
 
@@ -164,9 +165,7 @@ extension PluginRuntime {
     ) -> bg_status {
         guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
         guard let slot = liveSlot(run) else { return BG_E_STALE }
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        let stamp = UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(now.tv_nsec)
+        let stamp = bgs_monotonic_ns()
         let last = slot.lastProgress.load(ordering: .relaxed)
         // Report the last step at once, so that a finished run does not remain at 97 %. Do so only
         // once per run, which the lowest bit records: otherwise last steps could be a flood.

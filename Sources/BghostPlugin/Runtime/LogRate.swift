@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import CBghostSystem
 internal import Synchronization
 
 /// Limits the number of log lines per second, and counts the dropped ones.
 final class LogRate: Sendable {
     private struct State {
-        var second: Int = 0
+        var second: UInt64 = 0
         var count: UInt32 = 0
         var dropped: UInt32 = 0
     }
@@ -15,11 +15,10 @@ final class LogRate: Sendable {
 
     /// Whether a line may pass now, and how many were dropped before it.
     func admit() -> (passes: Bool, dropped: UInt32) {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
+        let second = bgs_monotonic_coarse_ns() / 1_000_000_000
         return state.withLock { state in
-            if now.tv_sec != state.second {
-                state.second = now.tv_sec
+            if second != state.second {
+                state.second = second
                 state.count = 0
             }
             guard state.count < RuntimeLimits.logLinesPerSecond else {

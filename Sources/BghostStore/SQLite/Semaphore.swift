@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CBghostSystem
 internal import Glibc
 
 /// A counting semaphore with an optional deadline.
@@ -52,13 +53,10 @@ final class Semaphore: @unchecked Sendable {
     /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: whether it was signalled.
     func wait(until deadline: UInt64) -> Bool {
-        var time = timespec()
-        time.tv_sec = Int(clamping: deadline / 1_000_000_000)
-        time.tv_nsec = Int(deadline % 1_000_000_000)
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while count == 0 {
-            guard pthread_cond_timedwait(condition, mutex, &time) == 0 else { return false }
+            guard bgs_condition_wait(condition, mutex, deadline) == 0 else { return false }
         }
         count -= 1
         return true

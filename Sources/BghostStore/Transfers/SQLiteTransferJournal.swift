@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostTransferRules
+internal import CBghostSystem
 internal import CSQLite
 internal import Dispatch
 internal import Glibc
@@ -104,11 +105,7 @@ package final class SQLiteTransferJournal: TransferJournal {
         }
     }
 
-    private static var now: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    }
+    private static var now: UInt64 { bgs_monotonic_ns() }
 
     package func recover() throws(TransferJournalError) -> [TransferRecord] {
         do throws(SQLiteFailure) {

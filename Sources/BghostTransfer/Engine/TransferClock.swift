@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import BghostLinux
 
 /// The clock for retries and timeouts of transfers.
 package protocol TransferClock: Sendable {
@@ -24,11 +24,7 @@ package struct SystemTransferClock: TransferClock {
         return UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(attoseconds) / 1_000_000_000
     }
 
-    package var unixNow: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    package var unixNow: Int64 { WallClock.now }
 
     package func sleep(until moment: UInt64) async throws {
         // A year is longer than any transfer lives, and far from an overflow of the clock.

@@ -40,9 +40,23 @@ int bgs_clock_watch_arm(int fd);
  * report it. */
 int bgs_clock_is_kept(void);
 
-/* ---- time ---- */
+/* ---- time ----
+ * Swift reads no `struct timespec`: the compiler takes it for a type of Glibc or of a module that cannot be
+ * imported, whichever it happens to read first, and refuses its fields in some builds. */
 uint64_t bgs_monotonic_ns(void);
+/* The same clock as of the last tick, a few milliseconds ago, without reading the hardware. */
+uint64_t bgs_monotonic_coarse_ns(void);
 int64_t bgs_realtime_ns(void);
+/* Nanoseconds since the machine started, also those that it slept; -1 if the kernel does not report them. */
+int64_t bgs_uptime_ns(void);
+/* The processor time of the calling process and of the calling thread. */
+uint64_t bgs_process_cpu_ns(void);
+uint64_t bgs_thread_cpu_ns(void);
+/* Waits for a `pthread_cond_t` of the monotonic clock, with its `pthread_mutex_t` locked; 0 if it was
+ * signalled, an errno after the deadline. */
+int bgs_condition_wait(void *condition, void *mutex, uint64_t deadline_ns);
+/* Takes a `sem_t` within so many seconds of the monotonic clock; 0, or -ETIMEDOUT. */
+int bgs_semaphore_wait(void *semaphore, uint32_t seconds);
 /* Lets timers of the calling thread fire without the default slack of 50 us. */
 void bgs_timer_slack_min(void);
 
