@@ -13,6 +13,8 @@ actor FactsResident: ReactorClient {
     private let spawner: Spawner
     private var facts: MachineFacts?
     private var ahead: UInt64 = 0
+    /// The instant at which the clocks stand still but for what passes; `nil` if they run.
+    private let standstill: Moment?
     /// All that changed, in order.
     private(set) var changes: [RequirementSet] = []
     private var waiting:
@@ -20,7 +22,9 @@ actor FactsResident: ReactorClient {
 
     static let tokens: UInt64 = 5 << 48
 
-    init() throws {
+    /// - Parameter standsStill: whether only `pass` moves the clocks, so that a slow machine changes nothing.
+    init(standsStill: Bool = false) throws {
+        standstill = standsStill ? Moment.now : nil
         reactor = try Reactor()
         spawner = try Spawner()
         try reactor.start(client: self)
@@ -32,7 +36,7 @@ actor FactsResident: ReactorClient {
     }
 
     private var now: Moment {
-        let real = Moment.now
+        let real = standstill ?? Moment.now
         return Moment(monotonic: real.monotonic + ahead, unix: real.unix + Int64(ahead))
     }
 
@@ -100,7 +104,7 @@ actor FactsResident: ReactorClient {
     private func note(_ changed: RequirementSet) {
         if !changed.isEmpty { changes.append(changed) }
         // In real time: what is set ahead is not waited for.
-        let deadline = facts?.deadline ?? .max
+        let deadline = standstill == nil ? facts?.deadline ?? .max : .max
         reactor.deadline = deadline == .max ? .max : deadline > ahead ? deadline - ahead : 0
         guard let waiting, waiting.isEnough(sheet, untilDeadline) else { return }
         self.waiting = nil
