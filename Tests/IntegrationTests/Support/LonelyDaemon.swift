@@ -48,6 +48,16 @@ func settled() async throws -> Holdings {
     return last
 }
 
+/// Returns once this process has at most so many descriptors: some close after the run that opened them.
+func releasesDescriptors(downTo held: Int) async throws {
+    let clock = ContinuousClock()
+    let deadline = clock.now + .seconds(60)
+    while case let open = try File.list("/proc/self/fd").count, open > held {
+        try #require(clock.now < deadline, "\(open) descriptors are open, \(held) were before")
+        await Task.yield()
+    }
+}
+
 /// Holds what a process has to what it had before.
 ///
 /// The pool of Swift's tasks ends and starts threads as it likes, below its own maximum; a leak of the
