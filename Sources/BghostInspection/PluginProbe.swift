@@ -253,9 +253,12 @@ final class ProbeWorker {
         self.work = Descriptor(owning: work)
         let (control, childControl) = try PacketSocket.pair()
         self.control = Descriptor(owning: control)
-        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        var childEnds = [childWork, childControl]
+        defer { for fd in childEnds { close(fd) } }
+        let null = try Descriptor.null()
+        childEnds.append(null)
         let owners = sandboxSpec.copyOwners()
-        defer { for fd in [childWork, childControl, null, owners] { close(fd) } }
+        childEnds.append(owners)
         process = ChildProcess(
             try Spawner.spawnHere(
                 Spawner.Order(

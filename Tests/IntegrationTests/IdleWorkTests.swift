@@ -235,7 +235,11 @@ extension Integration {
             let limits = WorkerLimits(memoryBytes: 64 << 20)
             try await withDaemon(try Self.manifest("one-long-call", limits)) { daemon in
                 let record = try await daemon.run("one-long-call")
-                #expect(record.outcome == .killed(.memory), "\(record)")
+                // While it has little too much it is asked to stop, which it cannot within its call.
+                let isEnded =
+                    record.outcome == .killed(.memory)
+                    || record.outcome == .killed(.graceExceeded) && record.stopReason == .quota
+                #expect(isEnded, "\(record)")
             }
         }
 

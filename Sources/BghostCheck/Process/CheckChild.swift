@@ -42,28 +42,13 @@ struct CheckChild {
         // closes the meeting.
         var given = [meeting].compactMap { $0 }
         defer { for fd in given { close(fd) } }
-        let report = try Pipe.make()
-        let output = try Pipe.make()
-        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         let start = Monotonic.now
-        let spawned: Spawner.Spawned
-        do throws(SystemError) {
-            defer { for fd in [report.writing, output.writing, null] { close(fd) } }
-            spawned = try spawn(
-                order,
-                program,
-                [null, output.writing, output.writing, report.writing] + given
-            )
-            for fd in given { close(fd) }
-            given = []
-        } catch {
-            close(report.reading)
-            close(output.reading)
-            throw error
-        }
+        let (spawned, report, output) = try begin(order, program, given)
+        for fd in given { close(fd) }
+        given = []
         var reader = Reader(
-            report: ChildOutput(report.reading, bytesMax: CheckLine.bytesMax),
-            output: ChildOutput(output.reading, bytesMax: 4096)
+            report: ChildOutput(report, bytesMax: CheckLine.bytesMax),
+            output: ChildOutput(output, bytesMax: 4096)
         )
         defer { reader.close() }
         let child = ChildProcess(spawned)
@@ -86,6 +71,32 @@ struct CheckChild {
         known.withLock { _ = $0.remove(child.pid) }
         endOrphans()
         return account
+    }
+
+    /// Starts the process, and closes its ends of the pipes here.
+    ///
+    /// - Returns: the ends from which its report and its output are read; the caller owns them.
+    private static func begin(
+        _ order: CheckOrder,
+        _ program: String,
+        _ given: [Int32]
+    ) throws(SystemError) -> (spawned: Spawner.Spawned, report: Int32, output: Int32) {
+        var (ownEnds, childEnds): ([Int32], [Int32]) = ([], [])
+        defer { for fd in childEnds { close(fd) } }
+        do throws(SystemError) {
+            for _ in 0..<2 {
+                let pipe = try Pipe.make()
+                ownEnds.append(pipe.reading)
+                childEnds.append(pipe.writing)
+            }
+            childEnds.append(try Descriptor.null())
+            let (report, output, null) = (childEnds[0], childEnds[1], childEnds[2])
+            let spawned = try spawn(order, program, [null, output, output, report] + given)
+            return (spawned, ownEnds[0], ownEnds[1])
+        } catch {
+            for fd in ownEnds { close(fd) }
+            throw error
+        }
     }
 
     private static func spawn(

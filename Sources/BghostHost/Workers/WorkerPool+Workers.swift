@@ -90,7 +90,7 @@ extension WorkerPool {
             ownEnds = []
             // Configure first: a configuration that is too long must not leave a process behind.
             configured = configure(worker)
-            let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            let null = try Descriptor.null()
             childEnds.append(null)
             let owners = sandboxSpec(of: plugin).copyOwners()
             childEnds.append(owners)

@@ -184,18 +184,27 @@ final class ProbeSource: FactSource {
             giveUp(error, now: now)
             return
         }
+        let null: Int32
+        do throws(SystemError) {
+            null = try Descriptor.null()
+        } catch {
+            close(pipe.reading)
+            close(pipe.writing)
+            giveUp(error, now: now)
+            return
+        }
         do throws(SystemError) {
             let token = try context.watch(pipe.reading, for: .input)
             output = Output(fd: pipe.reading, token: token)
         } catch {
             // Otherwise its output would fill the pipe and block the probe in a write.
+            close(null)
             close(pipe.reading)
             close(pipe.writing)
             giveUp(error, now: now)
             return
         }
         state = .starting(until: end(of: now))
-        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         let order = Spawner.Order(
             path: program,
             arguments: definition.arguments,

@@ -55,6 +55,13 @@ package struct Descriptor: ~Copyable {
         return copy
     }
 
+    /// Opens `/dev/null` to read and write; the caller owns the descriptor.
+    package static func null() throws(SystemError) -> Int32 {
+        let fd = open("/dev/null", O_RDWR | O_CLOEXEC)
+        guard fd >= 0 else { throw SystemError("open", "/dev/null", code: errno) }
+        return fd
+    }
+
     /// Gives up ownership without closing the descriptor; the caller owns it.
     package consuming func release() -> Int32 {
         let raw = raw
