@@ -376,6 +376,14 @@ let package = Package(
             ],
             swiftSettings: swift
         ),
+        .target(
+            name: "BghostBundle",
+            dependencies: [
+                "BghostBase", "BghostCrypto", "BghostLinux", "BghostManifest", "BghostModel",
+                "BghostTrust",
+            ],
+            swiftSettings: swift
+        ),
         // The files of `bghost plugin new`. #embed is of C23, and clang has it in every C.
         .target(
             name: "CBghostTemplates",
@@ -680,6 +688,15 @@ let package = Package(
         .testTarget(
             name: "BghostTrustTests",
             dependencies: ["BghostBase", "BghostCrypto", "BghostTestSupport", "BghostTrust"],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostBundleTests",
+            dependencies: [
+                "BghostBase", "BghostBundle", "BghostCalendar", "BghostManifest", "BghostModel",
+                "BghostTestSupport",
+                "BghostTrust",
+            ],
             swiftSettings: swift
         ),
         .testTarget(

@@ -131,6 +131,13 @@ enum ModuleTable {
                 "CBghostSystem",
             ]
         ),
+        Module(
+            "BghostBundle",
+            [
+                "BghostBase", "BghostCrypto", "BghostLinux", "BghostManifest", "BghostModel",
+                "BghostTrust",
+            ]
+        ),
         Module("CBghostTemplates"),
         Module("BghostTemplates", ["CBghostTemplates"]),
         Module(
