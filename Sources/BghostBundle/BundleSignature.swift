@@ -60,6 +60,9 @@ extension Bundle {
         return .tampered(problem)
     }
 
+    /// The same bundle without its signature.
+    package var unsigned: BundleDraft { BundleDraft(self, signature: nil) }
+
     /// Signs the list of its members.
     ///
     /// The same key makes the same signature of the same content.

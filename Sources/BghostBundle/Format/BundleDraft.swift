@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostBase
+internal import BghostBase
 internal import BghostCrypto
 internal import BghostLinux
 internal import Glibc
@@ -24,8 +24,8 @@ package struct BundleDraft: Sendable {
         try add(.description, description.bytes)
     }
 
-    /// The members of a bundle, with another signature.
-    package init(_ bundle: Bundle, signature: MinisignSignature) {
+    /// The members of a bundle, with another signature; with `nil`, it has none.
+    init(_ bundle: Bundle, signature: MinisignSignature?) {
         parts = bundle.members.map { member in
             Part(
                 member: member.member,
