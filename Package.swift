@@ -397,10 +397,11 @@ let package = Package(
         .target(
             name: "BghostCommand",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostCheck", "BghostControl",
-                "BghostDispatch", "BghostFacts", "BghostFunctionCalls", "BghostHost",
-                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
-                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
+                "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
+                "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
+                "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
+                "BghostNotify", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
+                "BghostStore",
                 "BghostTemplates", "BghostTransfer", "BghostTransferRules", "BghostTrust",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

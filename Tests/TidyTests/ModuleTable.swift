@@ -143,9 +143,10 @@ enum ModuleTable {
         Module(
             "BghostCommand",
             [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostCheck", "BghostControl",
-                "BghostDispatch", "BghostFacts", "BghostFunctionCalls", "BghostHost",
-                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
+                "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
+                "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
+                "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
+                "BghostNotify",
                 "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
                 "BghostTemplates", "BghostTransfer", "BghostTransferRules", "BghostTrust",
             ]
