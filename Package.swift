@@ -516,8 +516,8 @@ let package = Package(
         .target(
             name: "BghostFuzzServices",
             dependencies: [
-                "BghostBase", "BghostFuzz", "BghostModel", "BghostPolicy", "BghostStore",
-                "BghostTrust",
+                "BghostBase", "BghostBundle", "BghostFuzz", "BghostModel", "BghostPolicy",
+                "BghostStore", "BghostTrust",
             ],
             path: "Fuzz/Services",
             swiftSettings: swift
