@@ -114,7 +114,8 @@ import Testing
                 try Bundle(Array(bytes[..<count]))
             }
         }
-        for index in bytes.indices {
+        // All that says something, and a part of the zeros between.
+        for index in bytes.indices where bytes[index] != 0 || index % 5 == 0 {
             var changed = bytes
             changed[index] ^= UInt8(truncatingIfNeeded: 1 << (index % 8))
             #expect(throws: BundleError.self, "byte \(index)") { try Bundle(changed) }

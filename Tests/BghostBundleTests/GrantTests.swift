@@ -18,10 +18,17 @@ import Testing
         "a.c.*": {"handler": "upload", "parameters": {"x": 1}}}
         """#
 
-    private func list(_ plugin: String = plugin, _ tasks: String = tasks) throws -> GrantList {
+    static let sessions = #"{"uploads": {"discretionary": true}}"#
+
+    private func list(
+        _ plugin: String = plugin,
+        _ tasks: String = tasks,
+        _ sessions: String = sessions
+    ) throws -> GrantList {
         var description = SampleBundle.description
         description.plugin = SampleBundle.node(plugin)
         description.tasks = SampleBundle.node(tasks)
+        description.sessions = SampleBundle.node(sessions)
         return try GrantList(description)
     }
 
@@ -33,18 +40,23 @@ import Testing
         #expect(list.plugin == expected)
         #expect(list.tasks == SampleBundle.node(Self.tasks))
         #expect(
-            list.grants.map { "\($0.task ?? "") \($0.subject): \($0.text)" } == [
+            list.grants.map { "\($0.task ?? $0.session ?? "") \($0.subject): \($0.text)" } == [
                 " network: the daemon speaks to a.example:443 for it", " read: it reads /srv/in",
                 " notify: it posts notifications", " memory: 64MiB",
                 " processes: it starts programs: 2 processes with itself",
                 #" config: {"a":[1,{}]}"#, #" require: ["landlock"]"#, " runsPerWorker: 2",
                 "a.b handler: upload", "a.b every: 1h", #"a.b limits: {"runtime":"20s"}"#,
                 "a.c.* handler: upload", #"a.c.* parameters: {"x":1}"#,
+                "uploads discretionary: true",
             ]
         )
         let manifest = try list.manifest(SampleBundle.zones)
         #expect(manifest.plugins.first?.limits.memoryBytes == 64 << 20)
         #expect(manifest.tasks.count == 2)
+        #expect(manifest.sessions.first?.plugin == "photos")
+        var description = SampleBundle.description
+        description.sessions = list.sessions
+        #expect(try BundleDescription(description.bytes) == description)
     }
 
     @Test(
@@ -59,7 +71,10 @@ import Testing
             (#""every": "1h""#, #""every": "1m""#, true), (#""20s""#, #""30s""#, true),
             (#""a.c.*""#, #""a.*""#, true),
             (#""every": "1h""#, #""every": "1h", "priority": 900"#, true),
+            (#""discretionary": true"#, #""discretionary": false"#, true),
+            (#""uploads""#, #""downloads""#, true),
             // The same or less.
+            (#""uploads": {"discretionary": true}"#, "", false),
             (#""/srv/in""#, "", false), (#""notify": true"#, #""notify": false"#, false),
             ("64MiB", "32MiB", false), (#""processes": 2"#, #""processes": 1"#, false),
             (#", "processes": 2"#, "", false),
@@ -73,10 +88,10 @@ import Testing
         new: String,
         isMore: Bool
     ) throws {
-        let all = Self.plugin + "\u{1}" + Self.tasks
+        let all = [Self.plugin, Self.tasks, Self.sessions].joined(separator: "\u{1}")
         #expect(all.contains(old))
         let changed = all.replacing(old, with: new, maxReplacements: 1).split(separator: "\u{1}")
-        let other = try list(String(changed[0]), String(changed[1]))
+        let other = try list(String(changed[0]), String(changed[1]), String(changed[2]))
         let difference = try GrantDifference(from: try list(), to: other, SampleBundle.zones)
         #expect(!difference.more.isEmpty == isMore, "\(difference)")
         let same = try GrantDifference(from: other, to: other, SampleBundle.zones)

@@ -21,6 +21,7 @@ import Testing
     private func installation(_ version: String, filler: UInt8 = 7) throws -> Installation {
         var description = SampleBundle.description
         description.version = version
+        description.sessions = SampleBundle.node(#"{"uploads": {"fileSize": "1GiB"}}"#)
         let draft = try SampleBundle.draft(description, library: SampleBundle.library(filler))
         let bundle = try Bundle(try draft.bytes())
         let fragment = Fragment(

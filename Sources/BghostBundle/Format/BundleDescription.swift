@@ -20,6 +20,8 @@ package struct BundleDescription: Equatable, Sendable {
     package var plugin: JSONNode
     /// The entries of `tasks` that it is to have, each without `plugin`: an object.
     package var tasks: JSONNode
+    /// The entries of `sessions` that it is to have, each without `plugin`: an object.
+    package var sessions: JSONNode
 
     package static let schema = "bghost.bundle/1"
 
@@ -32,7 +34,8 @@ package struct BundleDescription: Equatable, Sendable {
         licence: String? = nil,
         homepage: String? = nil,
         plugin: JSONNode = JSONNode(.object([])),
-        tasks: JSONNode = JSONNode(.object([]))
+        tasks: JSONNode = JSONNode(.object([])),
+        sessions: JSONNode = JSONNode(.object([]))
     ) {
         self.name = name
         self.version = version
@@ -43,6 +46,7 @@ package struct BundleDescription: Equatable, Sendable {
         self.homepage = homepage
         self.plugin = plugin
         self.tasks = tasks
+        self.sessions = sessions
     }
 
     /// The text, indented, with a newline at its end.
@@ -66,6 +70,9 @@ package struct BundleDescription: Equatable, Sendable {
         if let homepage { members.append(JSONMember(key: "homepage", value: text(homepage))) }
         members.append(JSONMember(key: "plugin", value: plugin))
         members.append(JSONMember(key: "tasks", value: tasks))
+        if sessions.object?.isEmpty == false {
+            members.append(JSONMember(key: "sessions", value: sessions))
+        }
         return Array((JSONNode(.object(members)).indentedText + "\n").utf8)
     }
 }
@@ -101,7 +108,7 @@ package struct ABIVersion: Equatable, Sendable, CustomStringConvertible {
 // MARK: - Reading
 
 extension BundleDescription {
-    /// Reads and checks `bundle.json`; of `plugin` and `tasks` only the form, see `BundleWants`.
+    /// Reads and checks `bundle.json`; of `plugin`, `tasks` and `sessions` only the form, see `GrantList`.
     package init(_ bytes: [UInt8]) throws(BundleError) {
         let root: JSONNode
         do throws(JSONError) {
@@ -135,7 +142,7 @@ extension BundleDescription {
 
     private static let keys = [
         "schema", "name", "version", "id", "abi", "handlers", "licence", "homepage", "plugin",
-        "tasks",
+        "tasks", "sessions",
     ]
 
     private init(members root: JSONNode) throws(BundleError) {
@@ -160,7 +167,9 @@ extension BundleDescription {
             licence: root["licence"] == nil ? nil : try Self.text("licence", root),
             homepage: root["homepage"] == nil ? nil : try Self.text("homepage", root),
             plugin: try Self.object("plugin", root),
-            tasks: try Self.object("tasks", root)
+            tasks: try Self.object("tasks", root),
+            sessions: root["sessions"] == nil
+                ? JSONNode(.object([])) : try Self.object("sessions", root)
         )
     }
 

@@ -19,15 +19,19 @@ package struct Grant: Equatable, Sendable {
         self.isElement = isElement
     }
 
-    /// The task that it belongs to; `nil` for the plugin's own.
+    /// The task that it belongs to; `nil` for others.
     package var task: String? { path[0] == "tasks" ? path[1] : nil }
+    /// The session of transfers that it belongs to; `nil` for others.
+    package var session: String? { path[0] == "sessions" ? path[1] : nil }
+    /// Whether it belongs to the plugin itself.
+    package var isPlugins: Bool { path[0] == "plugins" }
     /// The keys below the definition.
     private var keys: ArraySlice<String> { path.dropFirst(2) }
 
     /// The subject in one word: `network`, `memory`, `every`.
     package var subject: String {
-        switch (task, keys.first) {
-        case (nil, "permissions"), (nil, "limits"): keys.last ?? ""
+        switch (isPlugins, keys.first) {
+        case (true, "permissions"), (true, "limits"): keys.last ?? ""
         default: keys.first ?? ""
         }
     }
@@ -35,7 +39,7 @@ package struct Grant: Equatable, Sendable {
     /// What it permits, for people; not escaped.
     package var text: String {
         let written = value.string ?? value.text
-        guard task == nil else { return written }
+        guard isPlugins else { return written }
         switch Array(keys) {
         case ["permissions", "network"]: return "the daemon speaks to \(written) for it"
         case ["permissions", "directNetwork"]: return "it opens network sockets itself, to any host"
@@ -64,8 +68,8 @@ package struct GrantList: Equatable, Sendable {
         "permissions", "limits", "runsPerWorker", "maxPending", "runtimePerDay", "config",
         "require",
     ]
-    /// The keys of a task that a bundle may not have.
-    private static let refusedTaskKeys = ["plugin", "function", "override"]
+    /// The keys of a task or session that a bundle may not have.
+    private static let refusedKeys = ["plugin", "function", "override"]
 
     /// Lists what a bundle asks for.
     package init(_ description: BundleDescription) throws(BundleError) {
@@ -73,6 +77,7 @@ package struct GrantList: Equatable, Sendable {
             name: description.name,
             plugin: description.plugin,
             tasks: description.tasks,
+            sessions: description.sessions,
             handlers: description.handlers
         )
     }
@@ -80,11 +85,13 @@ package struct GrantList: Equatable, Sendable {
     /// - Parameters:
     ///   - plugin: the keys of its entry of `plugins`.
     ///   - tasks: the entries of `tasks`, each without `plugin`.
-    ///   - handlers: the names that a task's `handler` may have; `nil` if any.
+    ///   - sessions: the entries of `sessions`, each without `plugin`.
+    ///   - handlers: the names that a `handler` may have; `nil` if any.
     init(
         name: String,
         plugin: JSONNode,
         tasks: JSONNode,
+        sessions: JSONNode,
         handlers: [String]?
     ) throws(BundleError) {
         self.name = name
@@ -100,9 +107,11 @@ package struct GrantList: Equatable, Sendable {
             try Self.requireNoReference(member.value, "plugin, \(member.key.quoted)")
             grants += try Self.grants(of: member, ["plugins", name])
         }
-        for task in tasks.object ?? [] {
-            try Self.requireNoReference(task.value, "task \(task.key.quoted)")
-            grants += try Self.grants(ofTask: task, handlers)
+        for (section, node) in [("tasks", tasks), ("sessions", sessions)] {
+            for entry in node.object ?? [] {
+                try Self.requireNoReference(entry.value, "\(section), \(entry.key.quoted)")
+                grants += try Self.grants(of: entry, in: section, handlers)
+            }
         }
         self.grants = grants
     }
@@ -131,26 +140,23 @@ package struct GrantList: Equatable, Sendable {
     }
 
     private static func grants(
-        ofTask task: JSONMember,
+        of entry: JSONMember,
+        in section: String,
         _ handlers: [String]?
     ) throws(BundleError) -> [Grant] {
-        guard let members = task.value.object else {
-            throw wrong("task \(task.key.quoted) is no object")
-        }
-        guard let handler = task.value["handler"]?.string,
-            handlers.map({ $0.contains(handler) }) ?? true
-        else {
+        let name = "\(section), \(entry.key.quoted)"
+        guard let members = entry.value.object else { throw wrong("\(name), is no object") }
+        let handler = entry.value["handler"]?.string
+        // A session has a handler by default, which the plugin need not have.
+        let isOptional = section == "sessions" && entry.value["handler"] == nil
+        guard isOptional || handler.map({ handlers?.contains($0) ?? true }) ?? false else {
             let known = (handlers ?? []).map(\.quoted).joined(separator: ", ")
-            throw wrong(
-                "task \(task.key.quoted) names no `handler` of the plugin, which has \(known)"
-            )
+            throw wrong("\(name), names no `handler` of the plugin, which has \(known)")
         }
-        if let key = members.first(where: { refusedTaskKeys.contains($0.key) })?.key {
-            throw wrong(
-                "task \(task.key.quoted) has the key \(key.quoted), which a bundle must not set"
-            )
+        if let key = members.first(where: { refusedKeys.contains($0.key) })?.key {
+            throw wrong("\(name), has the key \(key.quoted), which a bundle must not set")
         }
-        return members.map { Grant(["tasks", task.key, $0.key], $0.value) }
+        return members.map { Grant([section, entry.key, $0.key], $0.value) }
     }
 
     /// Refuses what would depend on the folder of the operator's manifest.
@@ -189,6 +195,9 @@ extension GrantList {
 
     /// The granted entries of `tasks`.
     package var tasks: JSONNode { entry(["tasks"]) }
+
+    /// The granted entries of `sessions`.
+    package var sessions: JSONNode { entry(["sessions"]) }
 
     /// The tasks, in their order.
     package var identifiers: [String] { (tasks.object ?? []).map(\.key) }

@@ -26,6 +26,7 @@ package struct GrantDifference: Equatable, Sendable {
         if let first = before.plugins.first?.limits, let second = after.plugins.first?.limits {
             compare(first, second)
         }
+        compareSessions(old.sessions, new.sessions)
         for identifier in old.identifiers where !new.identifiers.contains(identifier) {
             less.append("task \(identifier)")
         }
@@ -48,7 +49,7 @@ package struct GrantDifference: Equatable, Sendable {
 
     private mutating func comparePermissions(_ old: GrantList, _ new: GrantList) {
         func permissions(_ list: GrantList) -> [Grant] {
-            list.grants.filter { $0.path.dropFirst(2).first == "permissions" && $0.task == nil }
+            list.grants.filter { $0.path.dropFirst(2).first == "permissions" && $0.isPlugins }
         }
         let (before, after) = (permissions(old), permissions(new))
         more += after.filter { !before.contains($0) }.map { "\($0.subject): \($0.text)" }
@@ -82,6 +83,18 @@ package struct GrantDifference: Equatable, Sendable {
         compare("result", old.resultBytes, new.resultBytes)
         compare("data", old.dataBytes, new.dataBytes)
         compare("files", old.files, new.files)
+        // A limit that is not among them: in doubt, it is more.
+        var rest = old
+        rest.memoryBytes = new.memoryBytes
+        rest.cpu = new.cpu
+        rest.cpuQuota = new.cpuQuota
+        rest.processes = new.processes
+        rest.descriptors = new.descriptors
+        rest.outputBytes = new.outputBytes
+        rest.resultBytes = new.resultBytes
+        rest.dataBytes = new.dataBytes
+        rest.files = new.files
+        if rest != new { more.append("limits") }
     }
 
     /// Compares a limit; without one there is no limit.
@@ -100,7 +113,16 @@ package struct GrantDifference: Equatable, Sendable {
         }
     }
 
-    // MARK: Tasks
+    // MARK: Tasks and sessions
+
+    private mutating func compareSessions(_ old: JSONNode, _ new: JSONNode) {
+        for session in new.object ?? [] where old[session.key] != session.value {
+            more.append("session \(session.key): \(session.value.text)")
+        }
+        for session in old.object ?? [] where new[session.key] == nil {
+            less.append("session \(session.key)")
+        }
+    }
 
     private mutating func compareTask(_ identifier: String, _ old: JSONNode, _ new: JSONNode) {
         let keys = Set(((old.object ?? []) + (new.object ?? [])).map(\.key))

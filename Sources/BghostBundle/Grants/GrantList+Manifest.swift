@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostBase
+internal import BghostBase
 package import BghostManifest
 package import BghostModel
 
@@ -21,7 +21,8 @@ extension GrantList {
                         .object([JSONMember(key: name, value: JSONNode(.object(plugin)))])
                     )
                 ),
-                JSONMember(key: "tasks", value: tasksOfPlugin),
+                JSONMember(key: "tasks", value: ofPlugin(tasks)),
+                JSONMember(key: "sessions", value: ofPlugin(sessions)),
             ])
         )
         let reader = ManifestReader(
@@ -45,15 +46,15 @@ extension GrantList {
         return manifest
     }
 
-    /// The entries of `tasks`, each with its plugin.
-    package var tasksOfPlugin: JSONNode {
+    /// Entries of `tasks` or `sessions`, each with its plugin.
+    func ofPlugin(_ entries: JSONNode) -> JSONNode {
         let owner = JSONMember(key: "plugin", value: JSONNode(.string(name)))
         return JSONNode(
             .object(
-                (tasks.object ?? []).map { task in
+                (entries.object ?? []).map { entry in
                     JSONMember(
-                        key: task.key,
-                        value: JSONNode(.object([owner] + (task.value.object ?? [])))
+                        key: entry.key,
+                        value: JSONNode(.object([owner] + (entry.value.object ?? [])))
                     )
                 }
             )

@@ -69,7 +69,8 @@ package struct Fragment: Equatable, Sendable {
         let plugin = JSONNode(.object(own + (grants.plugin.object ?? [])))
         let root = object([
             ("x-bundle", record), ("plugins", object([(name, plugin)])),
-            ("tasks", grants.tasksOfPlugin),
+            ("tasks", grants.ofPlugin(grants.tasks)),
+            ("sessions", grants.ofPlugin(grants.sessions)),
         ])
         return Array((root.indentedText + "\n").utf8)
     }
@@ -85,7 +86,8 @@ package struct Fragment: Equatable, Sendable {
             BundleName.isVersion(version), let plugins = root["plugins"]?.object,
             plugins.count == 1, let plugin = plugins.first, plugin.key.isSameText(as: name),
             let path = plugin.value["library"]?.string, path.hasPrefix(folder + "/"),
-            let sha256 = plugin.value["sha256"]?.string, let tasks = root["tasks"]?.object
+            let sha256 = plugin.value["sha256"]?.string, let tasks = root["tasks"]?.object,
+            let sessions = root["sessions"]?.object
         else { throw Self.edited(file) }
         self.name = name
         self.version = version
@@ -99,6 +101,7 @@ package struct Fragment: Equatable, Sendable {
             name: name,
             plugin: JSONNode(.object(own)),
             tasks: JSONNode(.object(tasks.map { Self.withoutPlugin($0) })),
+            sessions: JSONNode(.object(sessions.map { Self.withoutPlugin($0) })),
             handlers: nil
         )
         guard isOwnFolder else { throw Self.edited(file) }
@@ -111,10 +114,10 @@ package struct Fragment: Equatable, Sendable {
             && parts[parts.count - 2] == name && parts[parts.count - 1].hasPrefix("\(version)-")
     }
 
-    private static func withoutPlugin(_ task: JSONMember) -> JSONMember {
+    private static func withoutPlugin(_ entry: JSONMember) -> JSONMember {
         JSONMember(
-            key: task.key,
-            value: JSONNode(.object((task.value.object ?? []).filter { $0.key != "plugin" }))
+            key: entry.key,
+            value: JSONNode(.object((entry.value.object ?? []).filter { $0.key != "plugin" }))
         )
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostBase
 internal import BghostBundle
 internal import Glibc
 
@@ -22,7 +23,7 @@ struct BundleConsent {
         let about = [description.licence, description.homepage].compactMap(\.self)
         if !about.isEmpty { say("  " + escaped(about.joined(separator: ", "))) }
         say("  \(fragment.library), pinned to SHA-256 \(fragment.sha256)")
-        let own = fragment.grants.grants.filter { $0.task == nil }
+        let own = fragment.grants.grants.filter(\.isPlugins)
         if own.isEmpty {
             say("It asks for nothing besides its data directory and the usual limits.")
         } else {
@@ -32,6 +33,10 @@ struct BundleConsent {
         for identifier in fragment.grants.identifiers {
             say("It handles the task \(escaped(identifier)):")
             for grant in fragment.grants.grants where grant.task == identifier { show(grant) }
+        }
+        for session in (fragment.grants.sessions.object ?? []).map(\.key) {
+            say("It has transfers of the session \(escaped(session)):")
+            for grant in fragment.grants.grants where grant.session == session { show(grant) }
         }
     }
 

@@ -16,6 +16,7 @@ struct PackInput {
     private var name: String?
     private var plugin = JSONNode(.object([]))
     private var tasks: [JSONMember] = []
+    private var sessions: [JSONMember] = []
     /// Paths of libraries for other architectures.
     let libraries: [String]
     /// The other members, with the paths of their files.
@@ -61,7 +62,8 @@ struct PackInput {
             licence: options.licence,
             homepage: options.homepage,
             plugin: plugin,
-            tasks: JSONNode(.object(tasks))
+            tasks: JSONNode(.object(tasks)),
+            sessions: JSONNode(.object(sessions))
         )
         do throws(BundleError) {
             // By the rules of the reader, so that what is packed can be installed.
@@ -126,6 +128,11 @@ struct PackInput {
                 )
             }
             tasks.append(JSONMember(key: task.key, value: JSONNode(.object(members))))
+        }
+        for session in root["sessions"]?.object ?? []
+        where session.value["plugin"]?.string == plugin {
+            let members = (session.value.object ?? []).filter { $0.key != "plugin" }
+            sessions.append(JSONMember(key: session.key, value: JSONNode(.object(members))))
         }
     }
 

@@ -101,6 +101,7 @@ extension ClientCommand {
             writer.member("key", fragment.key)
             writer.member("name", fragment.name)
             writer.member("plugin", fragment.grants.plugin)
+            writer.member("sessions", fragment.grants.sessions)
             writer.member("tasks", fragment.grants.tasks)
             writer.member("version", fragment.version)
         }
