@@ -846,7 +846,8 @@ let package = Package(
         .testTarget(
             name: "ProgramTests",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostControl", "BghostLinux", "BghostModel",
+                "BghostAPI", "BghostBase", "BghostBundle", "BghostControl", "BghostLinux",
+                "BghostModel",
                 "BghostPolicy", "BghostTestSupport", "CBghostSystem", "bghost", "bghost-worker",
                 "stormy-station",
             ],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
+import BghostBundle
 import BghostTestSupport
 import Glibc
 import Testing
@@ -131,6 +132,43 @@ import Testing
         #expect(try shop.operate(["check"]).exitCode == 78)
     }
 
+    @Test func `A bundle that does not fit this host is refused`() async throws {
+        let whole = try Bundle(HeldFile(path: shop.path(try await shop.bundle("0.1.0"))))
+        let library = try whole.bytes(of: try #require(whole.library(for: .host)))
+        let foreign = try #require(Architecture.allCases.first { $0 != .host })
+        let own = BundleMember.library(.host, file: "libphotos.so")
+        var newer = whole.description
+        newer.abi = ABIVersion(major: 1, minor: 7)
+        var other = whole.description
+        other.version = "9.9.9"
+        let cases: [(BundleDescription, BundleMember, [UInt8], String)] = [
+            (newer, own, library, "needs a host of ABI 1.7 to before 2.0"),
+            (other, own, library, "bundle.json describes another one"),
+            (
+                whole.description, .library(foreign, file: "libphotos.so"),
+                BundleShop.library(foreign), "has no library for this machine"
+            ),
+            (whole.description, own, Array(library.prefix(4096)), "cannot be loaded here"),
+        ]
+        for (description, member, library, text) in cases {
+            var draft = try BundleDraft(description)
+            try draft.add(member, library)
+            try draft.write(to: shop.path("changed.bghost"))
+            let refused = try shop.operate(
+                ["plugin", "install", shop.path("changed.bghost"), "--yes", "--allow-unsigned"]
+            )
+            #expect(refused.exitCode == 1 && refused.error.contains(text), "\(refused.error)")
+            try shop.expectEmpty()
+        }
+        // An author packs for both.
+        try shop.folder.write(BundleShop.library(foreign), to: "foreign.so")
+        let packed = try await shop.author(
+            "bghost plugin pack photos --library foreign.so -o both.bghost --json"
+        )
+        let members = try JSONReader.parse(packed.output)["members"]?.array?.compactMap(\.string)
+        #expect(members?.contains("lib/\(foreign.rawValue)/foreign.so") == true, "\(packed)")
+    }
+
     @Test func `A terminal is asked, and only yes is a consent`() async throws {
         let bundle = try await shop.bundle("0.1.0")
         for (answer, status) in [("n", 77), ("", 77), ("y", 0)] {
@@ -188,7 +226,9 @@ import Testing
     @Test func `A killed update leaves the old or the new version`() async throws {
         let bundles = [try await shop.bundle("0.1.0"), try await shop.bundle("0.2.0")]
         let key = ["--key", shop.path("acme.pub"), "--yes"]
-        let install = try shop.operate(["plugin", "install", shop.path(bundles[0])] + key)
+        let install = try shop.operate(
+            ["plugin", "install", shop.path(bundles[0]), "--folder", shop.host.file("lib")] + key
+        )
         #expect(install.exitCode == 0, "\(install.error)")
         var versions: [String] = []
         var ends: Set<Int32?> = []
@@ -213,7 +253,9 @@ import Testing
             let updated = try shop.operate(["plugin", "update", shop.path(bundle)] + key)
             #expect(updated.exitCode == 0, "\(updated.error)")
         }
-        #expect(try shop.installed()["version"]?.string == "0.2.0")
+        let last = try shop.installed()
+        #expect(last["version"]?.string == "0.2.0")
+        #expect(last["folder"]?.string?.hasPrefix(shop.host.file("lib/photos/0.2.0-")) == true)
     }
 
     @Test func `A plain library is packed with options, the same twice`() async throws {

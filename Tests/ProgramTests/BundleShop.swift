@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
+import BghostBundle
 import BghostTestSupport
 import Testing
 
@@ -54,6 +55,18 @@ struct BundleShop {
             ["python3", "-c", program, answer, Artifact.path("bghost")] + arguments
                 + ["--config", manifest]
         )
+    }
+
+    /// What begins as a shared library of an architecture does; none of its code is ever run.
+    static func library(_ architecture: Architecture) -> [UInt8] {
+        let machine: UInt8 =
+            switch architecture {
+            case .x86: 62
+            case .arm: 183
+            case .riscv: 243
+            }
+        return [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + [UInt8](repeating: 0, count: 9)
+            + [3, 0, machine, 0]
     }
 
     /// The only installed bundle, as `plugin list` has it.

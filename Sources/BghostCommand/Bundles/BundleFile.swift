@@ -15,8 +15,14 @@ enum BundleFile {
 
     /// Reads and checks a bundle.
     static func open(_ path: String) throws(CommandFailure) -> Bundle {
+        let file: HeldFile
         do throws(BundleError) {
-            return try Bundle(HeldFile(path: path))
+            file = try HeldFile(path: path)
+        } catch {
+            throw CommandFailure(error)
+        }
+        do throws(BundleError) {
+            return try Bundle(file)
         } catch {
             throw CommandFailure(
                 .failure,
