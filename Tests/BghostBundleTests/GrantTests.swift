@@ -59,6 +59,19 @@ import Testing
         #expect(try BundleDescription(description.bytes) == description)
     }
 
+    @Test func `A session that leaves all to the defaults is shown and written`() throws {
+        let list = try list("{}", "{}", #"{"uploads": {}}"#)
+        #expect(
+            list.grants.map { "\($0.session ?? "") \($0.subject): \($0.text)" }
+                == ["uploads defaults: the usual settings"]
+        )
+        #expect(list.sessions == SampleBundle.node(#"{"uploads": {}}"#))
+        #expect(try list.manifest(SampleBundle.zones).sessions.count == 1)
+        let none = try self.list("{}", "{}", "{}")
+        let difference = try GrantDifference(from: none, to: list, SampleBundle.zones)
+        #expect(difference.more == ["session uploads: {}"])
+    }
+
     @Test(
         arguments: [
             // More.

@@ -32,13 +32,14 @@ package struct Grant: Equatable, Sendable {
     package var subject: String {
         switch (isPlugins, keys.first) {
         case (true, "permissions"), (true, "limits"): keys.last ?? ""
-        default: keys.first ?? ""
+        default: keys.first ?? "defaults"
         }
     }
 
     /// What it permits, for people; not escaped.
     package var text: String {
         let written = value.string ?? value.text
+        guard !keys.isEmpty else { return "the usual settings" }
         guard isPlugins else { return written }
         switch Array(keys) {
         case ["permissions", "network"]: return "the daemon speaks to \(written) for it"
@@ -48,6 +49,7 @@ package struct Grant: Equatable, Sendable {
         case ["permissions", "submit"]: return "it submits requests for the task \(written)"
         case ["permissions", "notify"]: return "it posts notifications"
         case ["permissions", "jit"]: return "it makes code while it runs"
+        case ["limits", "processes"] where written == "1": return "it starts no programs"
         case ["limits", "processes"]: return "it starts programs: \(written) processes with itself"
         default: return written
         }
@@ -156,6 +158,8 @@ package struct GrantList: Equatable, Sendable {
         if let key = members.first(where: { refusedKeys.contains($0.key) })?.key {
             throw wrong("\(name), has the key \(key.quoted), which a bundle must not set")
         }
+        // It is shown and written also if it leaves all to the defaults.
+        guard !members.isEmpty else { return [Grant([section, entry.key], entry.value)] }
         return members.map { Grant([section, entry.key, $0.key], $0.value) }
     }
 
