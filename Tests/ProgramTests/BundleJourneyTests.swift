@@ -6,6 +6,8 @@ import BghostTestSupport
 import Glibc
 import Testing
 
+private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
+
 /// The way of a plugin from its author to an operator's daemon, with the real programs, in folders
 /// outside of the repository.
 @Suite(.ownThreads, .serialized, .timeLimit(.minutes(10))) struct BundleJourneyTests {
@@ -256,6 +258,38 @@ import Testing
         let last = try shop.installed()
         #expect(last["version"]?.string == "0.2.0")
         #expect(last["folder"]?.string?.hasPrefix(shop.host.file("lib/photos/0.2.0-")) == true)
+    }
+
+    @Test(.enabled(if: mayMount, "mounting needs root"))
+    func `A full disk leaves the installed version as it is`() async throws {
+        let (first, second) = (try await shop.bundle("0.1.0"), try await shop.bundle("0.2.0"))
+        let config = "--config \(shop.manifest)"
+        try shop.folder.write(#"{"version": 1}"#, to: "empty.json")
+        try shop.folder.write(
+            """
+            mount -t tmpfs -o size=1m none \(shop.host.path)
+            cp empty.json \(shop.manifest)
+            bghost plugin install \(first) --key acme.pub --yes --json \(config)
+            cat /dev/zero 2>/dev/null >\(shop.host.file("fill")) || true
+            code=0
+            bghost plugin update \(second) --yes --json \(config) || code=$?
+            bghost plugin list --json \(config)
+            rm \(shop.host.file("fill"))
+            bghost plugin update \(second) --yes --json \(config)
+            bghost plugin list --json \(config)
+            exit $code
+            """,
+            to: "full.sh"
+        )
+        let result = try await shop.author("exec unshare --mount sh -e full.sh")
+        #expect(result.exitCode == 1, "\(result.output)\(result.error)")
+        #expect(result.error.contains("No space left on device"), "\(result.error)")
+        let answers = try result.output.split(separator: "\n").map {
+            try JSONReader.parse(String($0))
+        }
+        let lists = answers.compactMap { $0["bundles"]?.array?.first }
+        #expect(lists.map { $0["version"]?.string } == ["0.1.0", "0.2.0"], "\(result.output)")
+        #expect(lists.allSatisfy { $0["problem"]?.isNull == true }, "\(result.output)")
     }
 
     @Test func `A plain library is packed with options, the same twice`() async throws {
