@@ -376,6 +376,14 @@ let package = Package(
             ],
             swiftSettings: swift
         ),
+        .target(
+            name: "BghostBundle",
+            dependencies: [
+                "BghostBase", "BghostCrypto", "BghostLinux", "BghostManifest", "BghostModel",
+                "BghostTrust",
+            ],
+            swiftSettings: swift
+        ),
         // The files of `bghost plugin new`. #embed is of C23, and clang has it in every C.
         .target(
             name: "CBghostTemplates",
@@ -389,10 +397,11 @@ let package = Package(
         .target(
             name: "BghostCommand",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostCheck", "BghostControl",
-                "BghostDispatch", "BghostFacts", "BghostFunctionCalls", "BghostHost",
-                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
-                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
+                "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
+                "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
+                "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
+                "BghostNotify", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
+                "BghostStore",
                 "BghostTemplates", "BghostTransfer", "BghostTransferRules", "BghostTrust",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -507,8 +516,8 @@ let package = Package(
         .target(
             name: "BghostFuzzServices",
             dependencies: [
-                "BghostBase", "BghostFuzz", "BghostModel", "BghostPolicy", "BghostStore",
-                "BghostTrust",
+                "BghostBase", "BghostBundle", "BghostFuzz", "BghostModel", "BghostPolicy",
+                "BghostStore", "BghostTrust",
             ],
             path: "Fuzz/Services",
             swiftSettings: swift
@@ -683,6 +692,15 @@ let package = Package(
             swiftSettings: swift
         ),
         .testTarget(
+            name: "BghostBundleTests",
+            dependencies: [
+                "BghostBase", "BghostBundle", "BghostCalendar", "BghostManifest", "BghostModel",
+                "BghostTestSupport",
+                "BghostTrust",
+            ],
+            swiftSettings: swift
+        ),
+        .testTarget(
             name: "BghostLinuxTests",
             dependencies: [
                 "BghostBase", "BghostFacts", "BghostLinux", "BghostModel", "BghostSandbox",
@@ -828,7 +846,8 @@ let package = Package(
         .testTarget(
             name: "ProgramTests",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostControl", "BghostLinux", "BghostModel",
+                "BghostAPI", "BghostBase", "BghostBundle", "BghostControl", "BghostLinux",
+                "BghostModel",
                 "BghostPolicy", "BghostTestSupport", "CBghostSystem", "bghost", "bghost-worker",
                 "stormy-station",
             ],

@@ -15,6 +15,14 @@ package struct ProbeFailure: Error, Equatable, Sendable {
     package let message: String
 }
 
+/// What the table of a loaded plugin says of it.
+package struct PluginSummary: Equatable, Sendable {
+    package var id: String
+    package var version: String
+    /// The names of its handlers.
+    package var handlers: [String]
+}
+
 /// Loads plugins in temporary workers to check whether they can be used, as for `bghost check`.
 ///
 /// The code that a plugin runs during the load can harm neither the caller nor a daemon.
@@ -81,11 +89,13 @@ package struct PluginProbe: Sendable {
 
     /// Inspects and loads a plugin.
     ///
-    /// - Returns: the names of its handlers, as its table lists them.
-    package func handlers(of plugin: PluginDefinition) async -> Result<[String], ProbeFailure> {
+    /// - Returns: what its table says of it.
+    package func summary(of plugin: PluginDefinition) async -> Result<PluginSummary, ProbeFailure> {
         let inspection = inspection(.plugin(plugin))
         let found = await Self.onOwnThread { inspection.findings() }
-        return await ready(plugin, found).map { $0.handlers.map(\.name) }
+        return await ready(plugin, found).map {
+            PluginSummary(id: $0.id, version: $0.version, handlers: $0.handlers.map(\.name))
+        }
     }
 
     private func ready(

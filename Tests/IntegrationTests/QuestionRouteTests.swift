@@ -162,7 +162,9 @@ extension Integration {
         /// Commands that call no daemon, or that change something.
         private static let others: Set<String> = [
             "run", "check", "plan", "replay", "version", "completion", "plugin check",
-            "plugin inspect", "plugin new", "plugin run", "plugin sign", "sdk",
+            "plugin inspect", "plugin install", "plugin keygen", "plugin list", "plugin new",
+            "plugin pack", "plugin remove", "plugin run", "plugin sign", "plugin update",
+            "plugin verify", "sdk",
             "trigger", "expire", "stop", "submit", "cancel", "redrive", "discard", "throttle clear",
             "uses add", "uses clear", "disable", "enable", "backup", "simulate launch",
             "simulate expire", "simulate fact", "simulate clock", "notify test", "notify act",

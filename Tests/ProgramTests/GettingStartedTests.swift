@@ -15,7 +15,7 @@ import Testing
 
     @Test func `Each command of the page does what the page says`() async throws {
         let commands = commands()
-        #expect(commands.count == 15)
+        #expect(commands.count == 26)
         #expect(commands.first == "bghost plugin new hello --language swift")
         var script = [
             "export XDG_CACHE_HOME=\"$PWD/cache\"", "trap 'kill $! 2>/dev/null || true' EXIT",
@@ -40,6 +40,9 @@ import Testing
         #expect(result.output.contains("cancelledClean"))
         #expect(result.output.contains("passes at strictness 10"), "\(result.output)")
         #expect(result.output.contains("✓ org.example.hello.primes succeeded"), "\(result.output)")
+        #expect(result.output.contains("signed by ../hello.key.pub"), "\(result.output)")
+        #expect(result.output.contains("✓ hello 0.1.0 is installed: tasks.d/bundle-hello.json"))
+        #expect(result.output.contains("✓ hello 0.1.0 is removed"), "\(result.output)")
     }
 
     /// The lines of the blocks of shell commands.

@@ -29,6 +29,21 @@ import Testing
         }
         #expect(passed.count == 2, "\(built.output)")
 
+        // What is packed can be installed: the library needs nothing that only this folder has.
+        let shipped = try await shell(
+            """
+            bghost plugin pack photo-upload --json && bghost plugin keygen key
+            bghost plugin sign photo-upload-0.1.0.bghost --key key
+            mkdir host && echo '{"version": 1}' >host/tasks.json
+            bghost plugin install photo-upload-0.1.0.bghost --key key.pub --yes -c host/tasks.json
+            bghost check --config host/tasks.json
+            """,
+            in: folder
+        )
+        #expect(shipped.exitCode == 0, "\(shipped.output)\(shipped.error)")
+        let packed = shipped.output.split(separator: "\n").first.map(String.init) ?? ""
+        #expect(try JSONReader.parse(packed)["warnings"]?.array?.isEmpty == true, "\(packed)")
+
         let daemon = try TestDaemon(
             manifest: plugin + "/tasks.dev.json",
             folder: folder,

@@ -131,14 +131,22 @@ enum ModuleTable {
                 "CBghostSystem",
             ]
         ),
+        Module(
+            "BghostBundle",
+            [
+                "BghostBase", "BghostCrypto", "BghostLinux", "BghostManifest", "BghostModel",
+                "BghostTrust",
+            ]
+        ),
         Module("CBghostTemplates"),
         Module("BghostTemplates", ["CBghostTemplates"]),
         Module(
             "BghostCommand",
             [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostCheck", "BghostControl",
-                "BghostDispatch", "BghostFacts", "BghostFunctionCalls", "BghostHost",
-                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify",
+                "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
+                "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
+                "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
+                "BghostNotify",
                 "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
                 "BghostTemplates", "BghostTransfer", "BghostTransferRules", "BghostTrust",
             ]

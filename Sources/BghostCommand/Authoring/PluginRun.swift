@@ -80,8 +80,8 @@ enum PluginRun {
             manifestDirectory: "/",
             allowsUntrustedFiles: true
         )
-        switch await probe.handlers(of: definition) {
-        case .success(let names): return names
+        switch await probe.summary(of: definition) {
+        case .success(let summary): return summary.handlers
         case .failure(let failure):
             let file = TerminalText.escaped(definition.library)
             throw CommandFailure(

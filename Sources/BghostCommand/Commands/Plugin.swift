@@ -5,21 +5,28 @@ internal import ArgumentParser
 struct Plugin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugin",
-        abstract: "Write, run, check, inspect and sign plugins.",
-        subcommands: [New.self, Run.self, Check.self, Inspect.self, Sign.self]
+        abstract: "Write, run, check, pack, sign and install plugins.",
+        subcommands: [
+            New.self, Run.self, Check.self, Inspect.self, Pack.self, Keygen.self, Sign.self,
+            Verify.self, Install.self, Update.self, List.self, Remove.self,
+        ]
     )
 
     struct Sign: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "sign",
-            abstract: "Sign a plugin for `signedBy` of manifests.",
+            abstract: "Sign a bundle, or a plugin for `signedBy` of manifests.",
             discussion: """
-                The signature is written beside the file, as FILE.minisig, in minisign's format. The \
-                key is what `minisign -G -W` makes.
+                The signature of a bundle becomes a part of it. That of a plugin's .so is written \
+                beside the file, as FILE.minisig. Both are in minisign's format; the key is what \
+                `bghost plugin keygen` or `minisign -G -W` makes.
                 """
         )
 
-        @Argument(help: ArgumentHelp("The plugin's .so.", valueName: "file"), completion: .file())
+        @Argument(
+            help: ArgumentHelp("The bundle, or the plugin's .so.", valueName: "file"),
+            completion: .file()
+        )
         var file: String
 
         @Option(
@@ -29,7 +36,7 @@ struct Plugin: ParsableCommand {
         )
         var key: String
 
-        @Option(help: ArgumentHelp("A line that is signed too.", valueName: "text"))
+        @Option(help: ArgumentHelp("A line that is signed too; for a .so only.", valueName: "text"))
         var comment: String?
 
         func run() throws {

@@ -51,9 +51,12 @@ struct ManifestFiles {
     /// - Parameters:
     ///   - config: the path of the main file, as the user gave it.
     ///   - unresolvedSecrets: the severity of a secret without a value.
+    ///   - changes: drop-ins by name that are to be read as if their files had these bytes; `nil` is as
+    ///     if the file were not there.
     static func read(
         _ config: String,
-        unresolvedSecrets: Diagnostic.Severity = .error
+        unresolvedSecrets: Diagnostic.Severity = .error,
+        changes: [String: [UInt8]?] = [:]
     ) -> Reading {
         let path = ControlLocation.normalized(config)
         let directory = parent(of: path)
@@ -71,7 +74,11 @@ struct ManifestFiles {
             return reading
         }
         var dropIns: [ManifestFile] = []
-        for name in entries(of: directory + "/tasks.d") {
+        for case (let name, let bytes?) in changes {
+            dropIns.append(ManifestFile(name: "tasks.d/\(name)", bytes: bytes))
+            reading.dropInNames.append(name)
+        }
+        for name in entries(of: directory + "/tasks.d") where !changes.keys.contains(name) {
             switch file("\(directory)/tasks.d/\(name)", name: "tasks.d/\(name)") {
             case .success(let file):
                 dropIns.append(file)
@@ -87,7 +94,7 @@ struct ManifestFiles {
             manifestDirectory: directory,
             unresolvedSecrets: unresolvedSecrets,
             resolveSecret: Secrets.resolve,
-            zones: Zones.source,
+            zones: InstalledZones.source,
             parameterProblem: { parameters, signature, isComplete in
                 ParameterCheck.problem(
                     in: parameters,
@@ -101,6 +108,11 @@ struct ManifestFiles {
         reading.manifest?.digest = LibraryDigest.sha256(of: [main.bytes] + dropIns.map(\.bytes))
         reading.diagnostics = diagnostics
         return reading
+    }
+
+    /// The absolute path of the folder of a main file.
+    static func directory(of config: String) -> String {
+        parent(of: ControlLocation.normalized(config))
     }
 
     private static func file(
@@ -131,7 +143,7 @@ struct ManifestFiles {
 }
 
 /// The time zones of the system.
-private enum Zones {
+enum InstalledZones {
     private static let system = SystemZones { try ZoneTable(name: $0, tzif: $1) }
 
     static let source = ZoneSource(find: system.zone, names: system.names)

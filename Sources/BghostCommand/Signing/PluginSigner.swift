@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostBundle
 internal import BghostLinux
 internal import BghostTrust
 internal import Glibc
@@ -20,6 +21,15 @@ enum PluginSigner {
         _ console: Console
     ) throws(CommandFailure) {
         let secret = try secretKey(key)
+        guard !file.hasSuffix(BundleFile.suffix) else {
+            guard comment == nil else {
+                throw CommandFailure(
+                    .usage,
+                    "--comment is for the .so of a plugin, not for a bundle"
+                )
+            }
+            return try sign(bundle: file, secret, console)
+        }
         let text = comment ?? "timestamp:\(unixNow() / 1_000_000_000)\tfile:\(name(of: file))"
         guard
             PrintableText.escaped(text.replacing("\t", with: " "))
@@ -36,6 +46,22 @@ enum PluginSigner {
             throw CommandFailure(.failure, TerminalText.escaped(error.description))
         }
         console.answer("\(TerminalText.escaped(file))\(MinisignSignature.suffix) written\n")
+        console.answer("public key: \(secret.publicKey.line)\n")
+    }
+
+    /// Puts a signature into a bundle, in place of one that may be there.
+    private static func sign(
+        bundle path: String,
+        _ secret: MinisignSecretKey,
+        _ console: Console
+    ) throws(CommandFailure) {
+        let bundle = try BundleFile.open(path)
+        do throws(BundleError) {
+            try bundle.signed(by: secret).write(to: path)
+        } catch {
+            throw CommandFailure(error)
+        }
+        console.answer("\(TerminalText.escaped(path)): \(BundleFile.title(bundle)) is signed\n")
         console.answer("public key: \(secret.publicKey.line)\n")
     }
 

@@ -44,7 +44,8 @@ package struct PluginImage: Equatable, Sendable {
     static let sizeBytesMax: UInt64 = 256 << 20
     static let entryName = "bghost_plugin_v1"
     static let abiMajor: UInt16 = 1
-    static let hostABI = "1.0"
+    /// The version of the ABI that this host speaks.
+    package static let hostABI = "1.0"
 
     /// Describes the file at a path.
     package static func inspect(
