@@ -141,6 +141,16 @@ extension Host: HostControl {
 
     // MARK: Plugins and the manifest
 
+    package func pauses() -> [Pause] { commands.pauses.pauses() }
+
+    package func pause(_ order: PauseOrder) async throws(OperatorRefusal) -> PauseChange {
+        try await commands.pauses.pause(order)
+    }
+
+    package func resume(_ target: PauseTarget) async throws(OperatorRefusal) -> PauseChange {
+        try await commands.pauses.resume(target)
+    }
+
     package func disable(
         plugin: String,
         reason: String,

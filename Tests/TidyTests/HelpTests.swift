@@ -10,7 +10,8 @@ import Testing
     static let verbs: Set<String> = [
         "Answer", "Ask", "Cancel", "Check", "Clear", "Delete", "Expire", "Explain", "Export",
         "Inspect",
-        "List", "Move", "Post", "Print", "Record", "Reload", "Remove", "Replay", "Request", "Retry",
+        "List", "Move", "Pause", "Post", "Print", "Record", "Reload", "Remove", "Replay", "Request",
+        "Resume", "Retry",
         "Run", "Set", "Show", "Sign", "Simulate", "Start", "Stop", "Switch", "Test", "Wait",
         "Withdraw", "Write",
     ]

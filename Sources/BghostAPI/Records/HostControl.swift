@@ -104,6 +104,16 @@ package protocol HostControl: Sendable {
     /// Deletes the learned uses of a task.
     func forgetUses(task: String) async throws(OperatorRefusal) -> UseStatus
 
+    /// The pauses in force, the oldest first.
+    func pauses() async -> [Pause]
+
+    /// Pauses tasks: nothing of them starts until the pause ends; runs in progress continue. A pause holds across
+    /// restarts and reloads.
+    func pause(_ order: PauseOrder) async throws(OperatorRefusal) -> PauseChange
+
+    /// Ends the pause of exactly this target.
+    func resume(_ target: PauseTarget) async throws(OperatorRefusal) -> PauseChange
+
     /// Disables a plugin until `enable`, also across restarts: its tasks accept no more requests and start no
     /// more runs.
     ///

@@ -24,7 +24,8 @@ struct StatusView {
         var table = TextTable(header: [" ", "TASK", "KIND", "STATE", "LAST", "NEXT", "WHY"])
         for task in status.tasks { table.add(row(task, style)) }
         let tasks = status.tasks.isEmpty ? "no tasks\n" : table.text(style)
-        return head + problems(style) + devBanner(style)
+        return head + problems(style) + PauseView(pauses: status.pauses, now: now).lines(style)
+            + devBanner(style)
             + SimulationView(status.simulation).banner(style) + transfers + tasks + omitted
             + plugins(style)
     }
@@ -84,8 +85,9 @@ struct StatusView {
         if task.isFailing || task.deadLetters > 0 { return .bad }
         if let pending = task.pending {
             if pending.outlook?.needsAttention == true { return .warning }
-            return task.last?.mark ?? .good
+            return task.pause == nil ? task.last?.mark ?? .good : .warning
         }
+        if task.pause != nil { return .warning }
         return task.last?.mark ?? .none
     }
 

@@ -34,6 +34,9 @@ enum Endpoint: String, CaseIterable, Sendable {
     case uses = "GET /v1/uses"
     case addUse = "POST /v1/tasks/:id/uses"
     case clearUses = "DELETE /v1/tasks/:id/uses"
+    case pauses = "GET /v1/pauses"
+    case pause = "POST /v1/pauses"
+    case resume = "DELETE /v1/pauses"
     case disable = "POST /v1/plugins/:name/disable"
     case enable = "POST /v1/plugins/:name/enable"
     case reload = "POST /v1/reload"
@@ -93,7 +96,7 @@ enum Endpoint: String, CaseIterable, Sendable {
         case .version, .alive, .ready, .health, .metrics, .submit, .runOfRequest, .run, .expire,
             .stop,
             .cancelAll, .cancel,
-            .clearThrottle, .addUse, .clearUses, .enable, .outbox, .testNotification, .act,
+            .clearThrottle, .addUse, .clearUses, .pauses, .enable, .outbox, .testNotification, .act,
             .transfers, .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
             []
         case .status:
@@ -119,6 +122,19 @@ enum Endpoint: String, CaseIterable, Sendable {
                 QueryKey("task", "All dead letters of this task."),
                 QueryKey("all", "`true`: all dead letters. Exactly one of the three is needed."),
             ]
+        case .pause:
+            Self.pauseKeys + [
+                QueryKey(
+                    "until",
+                    "The pause ends at this time: RFC 3339, or a date or time of day in the zone of the manifest."
+                ),
+                QueryKey("for", "The pause ends after so many seconds."),
+                QueryKey(
+                    "reason",
+                    "What `bghost status` shows, at most \(ControlLimits.reasonBytesMax) bytes."
+                ),
+            ]
+        case .resume: Self.pauseKeys
         case .disable:
             [
                 QueryKey(

@@ -83,6 +83,8 @@ package enum MessageID {
         "store.pressed": "86131b74a08b4d1d8a3cda7f9fbf1196",
         "store.recovered": "bc385f656f4b41e99d507766761ecdc0",
         "task.missed": "c8472848051444aaa22b80101c55d5a4",
+        "task.paused": "0d8a4b9e5c1f4d27a6e3b72f91c8d045",
+        "task.resumed": "7b61f2ce9a3d4e80b5d4196a0e83c7f2",
         "task.throttled": "d0875037dbba4a9d83a7f80809e9d420",
         "task.unscheduled": "c83abed138604573a56d58285a1f2783",
         "transfer.changed": "87e2580d19184d6ea25a8aacb0cdfc64",

@@ -12,6 +12,7 @@ extension Endpoint {
         case .runs, .starts, .past, .run, .expire, .stop: .runs
         case .dead, .redrive, .discard: .deadLetters
         case .throttle, .clearThrottle, .uses, .addUse, .clearUses: .policy
+        case .pauses, .pause, .resume: .pauses
         case .disable, .enable: .plugins
         case .simulateFact, .simulateClock: .simulation
         case .outbox, .testNotification, .act: .notifications
@@ -58,6 +59,13 @@ extension Endpoint {
         case .uses: "When the results of tasks are used, for tasks with `learnsUse`."
         case .addUse: "Records a use of a task's results now."
         case .clearUses: "Deletes the learned uses of a task."
+        case .pauses: "The pauses in force, the oldest first."
+        case .pause:
+            """
+            Pauses tasks, also across restarts and reloads: nothing of them starts, and runs in \
+            progress continue. A second pause of the same target changes its end and its reason.
+            """
+        case .resume: "Ends the pause of exactly this target, before its time."
         case .disable: "Switches a plugin off, also across restarts."
         case .enable: "Switches a plugin on, and lifts its quarantine."
         case .reload:
@@ -116,7 +124,7 @@ extension Endpoint {
             .past, .run, .expire, .stop, .ticket, .endSession,
             .pending, .cancelAll,
             .cancel, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses, .addUse,
-            .clearUses, .disable, .enable, .reload, .backup, .why, .simulateFact, .simulateClock,
+            .clearUses, .pauses, .pause, .resume, .disable, .enable, .reload, .backup, .why, .simulateFact, .simulateClock,
             .outbox, .testNotification, .transfers, .cancelTransfer, .retryTransfer, .logs:
             nil
         }
@@ -168,6 +176,9 @@ extension Endpoint {
             ]
         case .clearThrottle: [.noSuchTask, .storeFailed, .notStored]
         case .addUse, .clearUses: [.noSuchTask, .notPermitted, .storeFailed, .notStored]
+        case .pauses: []
+        case .pause: [.noSuchTask, .noSuchPlugin, .unavailable, .storeFailed, .notStored]
+        case .resume: [.notPaused, .storeFailed, .notStored]
         case .disable, .enable: [.noSuchPlugin, .storeFailed, .notStored]
         case .reload: [.manifestRefused, .needsRestart, .unavailable]
         case .backup: [.backupFailed]

@@ -66,6 +66,10 @@ extension Endpoint {
             )
         case .uses: (200, Answer(Schema.uses, API.Uses(tasks: [APISamples.readableUse])))
         case .addUse, .clearUses: (200, Answer(Schema.use, APISamples.readableUse))
+        case .pauses:
+            (200, Answer(Schema.pauses, API.Pauses(pauses: [API.Pause(APISamples.pause)])))
+        case .pause: (200, Answer(Schema.pause, API.PauseAnswer(APISamples.pauseChange)))
+        case .resume: (200, Answer(Schema.resume, API.PauseAnswer(APISamples.pauseChange)))
         case .disable, .enable:
             (
                 200,
