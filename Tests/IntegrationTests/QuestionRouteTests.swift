@@ -82,6 +82,7 @@ extension Integration {
                     ["/v1/throttle", "/v1/throttle?task=fail"], ["/v1/throttle?task=nosuch"]
                 ),
                 "/v1/uses": (["/v1/uses", "/v1/uses?task=late.task"], ["/v1/uses?task=nosuch"]),
+                "/v1/drain": (["/v1/drain"], ["/v1/drain?finish=true"]),
                 "/v1/pauses": (["/v1/pauses"], ["/v1/pauses?task=a"]),
                 "/v1/why": (
                     (tasks + [subjects.waiting.id.description]).map { "/v1/why?id=" + $0 },
@@ -166,7 +167,8 @@ extension Integration {
             "run", "check", "plan", "replay", "version", "completion", "plugin check",
             "plugin inspect", "plugin new", "plugin run", "plugin sign", "sdk",
             "trigger", "expire", "stop", "submit", "cancel", "redrive", "discard", "throttle clear",
-            "uses add", "uses clear", "resume", "disable", "enable", "backup", "simulate launch",
+            "uses add", "uses clear", "drain", "resume", "disable", "enable", "backup",
+            "simulate launch",
             "simulate expire", "simulate fact", "simulate clock", "notify test", "notify act",
             "transfers cancel", "transfers retry", "dashboard",
         ]

@@ -104,6 +104,20 @@ package protocol HostControl: Sendable {
     /// Deletes the learned uses of a task.
     func forgetUses(task: String) async throws(OperatorRefusal) -> UseStatus
 
+    /// Stops the daemon after its runs have ended by themselves: it starts no more, and takes no more requests.
+    ///
+    /// A second call can only shorten the time.
+    ///
+    /// - Parameter bound: the most time for the runs, after which they are cancelled; `nil` for as long as
+    ///   they take.
+    func drain(within bound: Duration?) async -> DrainStatus
+
+    /// Waits until no run is left or the rest is cancelled, if runs may end by themselves.
+    func drainEnded() async -> DrainStatus
+
+    /// How far the daemon is with its end.
+    func drainStatus() async -> DrainStatus
+
     /// The pauses in force, the oldest first.
     func pauses() async -> [Pause]
 

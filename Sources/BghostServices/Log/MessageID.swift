@@ -24,6 +24,7 @@ package enum MessageID {
         "facts.failed": "7cce76d41786427e976e4afcdb93f619",
         "fetch.failed": "3c730d750bc14834be801e11bfc1a9da",
         "host.draining": "42bef87ee02045e1ab518fb07ec9c715",
+        "host.finishing": "c64a90e17fb24d3f8d2c5a0b79e3164d",
         "host.hurried": "2fd629e094194c0bb548ec8051e49b85",
         "host.limits": "1eb6da78f5e6482cb148f075b07922c4",
         "host.recovered": "411391bc62fe44c8a54baf0e06d8e473",

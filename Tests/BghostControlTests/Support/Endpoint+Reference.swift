@@ -7,7 +7,9 @@
 extension Endpoint {
     var group: APIReference.Group {
         switch self {
-        case .version, .alive, .ready, .health, .metrics, .status, .reload, .backup, .logs: .daemon
+        case .version, .alive, .ready, .health, .metrics, .status, .drainStatus, .drain, .reload,
+            .backup, .logs:
+            .daemon
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .why: .requests
         case .runs, .starts, .past, .run, .expire, .stop: .runs
         case .dead, .redrive, .discard: .deadLetters
@@ -68,6 +70,9 @@ extension Endpoint {
         case .resume: "Ends the pause of exactly this target, before its time."
         case .disable: "Switches a plugin off, also across restarts."
         case .enable: "Switches a plugin on, and lifts its quarantine."
+        case .drainStatus: "How far the daemon is with its end."
+        case .drain:
+            "Stops the daemon: at once, or with `finish` when its runs have ended by themselves. A second call can only shorten the time."
         case .reload:
             "Reloads the manifest, all of it or nothing; with `dryRun` only says what that would change."
         case .backup: "Writes a copy of the store into a new file."
@@ -124,7 +129,8 @@ extension Endpoint {
             .past, .run, .expire, .stop, .ticket, .endSession,
             .pending, .cancelAll,
             .cancel, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses, .addUse,
-            .clearUses, .pauses, .pause, .resume, .disable, .enable, .reload, .backup, .why, .simulateFact, .simulateClock,
+            .clearUses, .pauses, .pause, .resume, .disable, .enable, .drainStatus, .drain, .reload,
+            .backup, .why, .simulateFact, .simulateClock,
             .outbox, .testNotification, .transfers, .cancelTransfer, .retryTransfer, .logs:
             nil
         }
@@ -176,7 +182,7 @@ extension Endpoint {
             ]
         case .clearThrottle: [.noSuchTask, .storeFailed, .notStored]
         case .addUse, .clearUses: [.noSuchTask, .notPermitted, .storeFailed, .notStored]
-        case .pauses: []
+        case .pauses, .drainStatus, .drain: []
         case .pause: [.noSuchTask, .noSuchPlugin, .unavailable, .storeFailed, .notStored]
         case .resume: [.notPaused, .storeFailed, .notStored]
         case .disable, .enable: [.noSuchPlugin, .storeFailed, .notStored]

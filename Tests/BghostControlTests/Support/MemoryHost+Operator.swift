@@ -74,6 +74,17 @@ extension MemoryHost {
 
     func learn(_ status: UseStatus) { learned[status.task] = status }
 
+    func drain(within bound: Duration?) -> DrainStatus {
+        drains.append(bound)
+        return drainStatus()
+    }
+
+    func drainEnded() -> DrainStatus { drainStatus() }
+
+    func drainStatus() -> DrainStatus {
+        DrainStatus(draining: !drains.isEmpty, finishing: drains.last.map { $0 != .zero } ?? false)
+    }
+
     func pauses() -> [Pause] { paused }
 
     func pause(_ order: PauseOrder) throws(OperatorRefusal) -> PauseChange {

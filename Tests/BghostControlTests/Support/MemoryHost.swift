@@ -44,6 +44,8 @@ actor MemoryHost: HostControl {
     /// What is answered to questions about uses, by the only tasks that learn.
     var learned: [String: UseStatus] = ["com.acme.storm": UseStatus(task: "com.acme.storm")]
     var switchedOff: String?
+    /// The bounds of the drains that were asked for.
+    var drains: [Duration?] = []
     /// The pauses, and what was ordered.
     var paused: [Pause] = []
     var orders: [PauseOrder] = []
