@@ -47,6 +47,9 @@ extension API {
         @OrDefault package var certain: Bool
         /// The changes that would start it now, one sentence; null if there are none.
         @OrNull package var counterfactual: String?
+        /// The unmet gate to look at first, such as `requirement(network)`: one that does not unblock by
+        /// itself, otherwise the one that unblocks last; null if all are met.
+        @OrNull package var blocker: String?
         /// All gates, met and unmet, in a fixed order.
         @Elements package var gates: [Gate]
     }
@@ -128,6 +131,7 @@ extension API.Explained {
             earliestStart: explanation.earliestStart,
             certain: explanation.isCertain,
             counterfactual: explanation.counterfactual,
+            blocker: explanation.blocker?.label,
             gates: explanation.gates.map(API.Gate.init)
         )
     }
