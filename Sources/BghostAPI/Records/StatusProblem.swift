@@ -55,6 +55,11 @@ extension HostStatus {
         return status
     }
 
+    /// The tasks whose last run failed, or that have dead letters.
+    package var failingTasks: [TaskStatus] {
+        tasks.filter { $0.isFailing || $0.deadLetters > 0 }
+    }
+
     private var deadLetterProblems: [StatusProblem] {
         guard deadLetters > 0 else { return [] }
         let noun = deadLetters == 1 ? "dead letter" : "dead letters"
