@@ -57,6 +57,9 @@ import Testing
         #expect(refused.exitCode == 75)
         #expect(refused.error.contains("org.example.good is paused by uid "), "\(refused.error)")
         #expect(refused.error.contains("ends the pause"))
+        let idle = try daemon.command(["why", "org.example.good"])
+        #expect(idle.output.contains("no pending request"), "\(idle.output)")
+        #expect(idle.output.contains(" paused by uid "), "\(idle.output)")
         #expect(try daemon.command(["submit", "org.example.good"]).exitCode == 0)
         let why = try daemon.command(["why", "org.example.good"])
         let gates = why.output.split(separator: "\n").map(String.init)
@@ -71,6 +74,8 @@ import Testing
         #expect(
             good["state"]?.string == "paused" && good["paused"]?["reason"]?.string == "new disk"
         )
+        // The pause of a task is not shown for another one.
+        #expect(try json(daemon, "status", "long")["pauses"]?.array?.count == 1)
         let metrics = try daemon.command(["metrics"]).output
         #expect(metrics.contains("bghost_task_paused{task=\"org.example.good\"} 1"))
         #expect(

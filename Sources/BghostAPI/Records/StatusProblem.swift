@@ -2,6 +2,7 @@
 
 internal import BghostBase
 internal import BghostModel
+internal import BghostPolicy
 
 /// A problem in a status that an operator should resolve.
 package struct StatusProblem: Codable, Equatable, Sendable {
@@ -51,6 +52,9 @@ extension HostStatus {
         status.tasksOmitted = 0
         let names = Set(status.tasks.map(\.plugin))
         status.plugins.removeAll { !names.contains($0.name) }
+        status.pauses.removeAll { pause in
+            !status.tasks.contains { pause.target.covers($0.identifier, plugin: $0.plugin) }
+        }
         status.deadLetters = status.tasks.reduce(0) { $0 + $1.deadLetters }
         return status
     }

@@ -88,6 +88,10 @@ struct Status: ClientCommand {
                 members[index].value = JSONNode(.array(kept ?? []))
             case "problems":
                 members[index].value = try APICoder.parsed(APICoder.json(status.problems))
+            case "pauses":
+                members[index].value = try APICoder.parsed(
+                    APICoder.json(status.pauses.map(API.Pause.init))
+                )
             case "deadLetters":
                 members[index].value = try JSONReader.parse("\(status.deadLetters)")
             default: break

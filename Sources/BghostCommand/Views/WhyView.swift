@@ -120,6 +120,13 @@ struct WhyView {
         if answer.requests.isEmpty {
             text += "\(style.painted(name, .strong)): no pending request"
             text += answer.running.isEmpty ? "; \(advice(name))\n" : "\n"
+            // A request has a gate for them.
+            for pause in answer.pauses {
+                let command = TerminalText.escaped(pause.target.resumeCommand)
+                text += "\(style.painted(.warning)) paused "
+                text += TerminalText.escaped(pause.clause(of: answer.task))
+                text += ", \(ago(pause.since)); `\(command)` ends the pause\n"
+            }
         }
         if let last = answer.last {
             let message = last.message.isEmpty ? "" : ": \(last.safeMessage)"

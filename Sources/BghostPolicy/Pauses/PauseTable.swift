@@ -38,7 +38,9 @@ struct PauseTable: Sendable {
     func pauses(of task: String, plugin: @autoclosure () -> String) -> [Pause] {
         guard !pauses.isEmpty else { return [] }
         let targets =
-            [.all, .plugin(plugin()), .tasks(task)] + stems(of: task).map { PauseTarget.tasks($0) }
+            [.all, .plugin(plugin()), .tasks(task)]
+            // A pattern is its own stem.
+            + stems(of: task).filter { $0 != task }.map { PauseTarget.tasks($0) }
         return targets.compactMap { pauses[$0] }
             .sorted { ($0.until ?? .max, $1.since) > ($1.until ?? .max, $0.since) }
     }

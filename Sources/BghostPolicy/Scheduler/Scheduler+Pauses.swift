@@ -119,7 +119,8 @@ extension Scheduler {
 
     /// The name of the plugin of a task; "" if the manifest does not permit the task.
     func pluginName(of task: String) -> String {
-        catalog.task(for: task).map { catalog.plugin(ofTask: $0).name } ?? ""
+        (catalog.task(for: task) ?? catalog.family(task))
+            .map { catalog.plugin(ofTask: $0).name } ?? ""
     }
 
     /// The gate of a paused request; `nil` if it is not paused.

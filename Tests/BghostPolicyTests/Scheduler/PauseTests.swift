@@ -255,6 +255,19 @@ import Testing
         }
     }
 
+    @Test func `A family and its members have the pauses of their plugin and pattern, each once`()
+        throws
+    {
+        var hand = Hand(try Hand.manifest("org.family.*"))
+        pause(.plugin("plugin"), &hand)
+        pause(.tasks("org.family.*"), &hand)
+        for name in ["org.family.*", "org.family.x"] {
+            let targets = Set(hand.scheduler.pauses(of: name).map(\.target))
+            #expect(targets == [.plugin("plugin"), .tasks("org.family.*")])
+            #expect(hand.scheduler.pauses(of: name).count == 2, "\(name)")
+        }
+    }
+
     @Test func `The work of a resume depends on what waited for it`() throws {
         var manifest = try Hand.manifest("other")
         manifest.tasks += try (0..<2000).map { number in
