@@ -7,7 +7,7 @@ import BghostPolicy
 import BghostTestSupport
 import Testing
 
-/// Pauses over the control socket.
+/// Pauses and drains over the control socket.
 @Suite(.ownThreads) struct PauseRouteTests {
     @Test func `Each target and each end reaches the host, with the user who asks`() async throws {
         let host = MemoryHost()
@@ -54,6 +54,31 @@ import Testing
             }
             #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains("BG4020"), "\(answer)")
             #expect(await host.orders.isEmpty)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("", [.zero]), ("?finish=true", [nil]), ("?finish=true&within=90", [.seconds(90)]),
+            ("?finish=false", [.zero]), ("?within=90", []), ("?finish=true&within=-1", []),
+            ("?finish=yes", []), ("?finish=true&within=2592001", []), ("?until=x", []),
+        ] as [(String, [Duration?])]
+    )
+    func `A drain has the bound that was asked for, or is refused`(
+        query: String,
+        bounds: [Duration?]
+    ) async throws {
+        let host = MemoryHost()
+        try await Serving.with(host) { serving in
+            let answer = try await onThread {
+                let connection = try RawConnection(serving.socketPath)
+                connection.send(
+                    "POST /v1/drain\(query) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\r\n"
+                )
+                return connection.receiveAnswer()
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 \(bounds.isEmpty ? 400 : 200) "), "\(answer)")
+            #expect(await host.drains == bounds)
         }
     }
 }
