@@ -33,7 +33,7 @@ package enum PastTime {
         return instant(local, in: zone, now: seconds).flatMap(nanoseconds)
     }
 
-    private static func nanoseconds(_ seconds: Int64) -> Int64? {
+    static func nanoseconds(_ seconds: Int64) -> Int64? {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         return overflow ? nil : product
     }
@@ -49,7 +49,7 @@ package enum PastTime {
     }
 
     /// A date with an optional time, seconds of the local clock.
-    private static func date(_ text: String) -> Int64? {
+    static func date(_ text: String) -> Int64? {
         let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         let halves =
             parts.count == 2
@@ -65,7 +65,7 @@ package enum PastTime {
     }
 
     /// Seconds since midnight.
-    private static func timeOfDay(_ text: Substring) -> Int64? {
+    static func timeOfDay(_ text: Substring) -> Int64? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count) else { return nil }
         var seconds: Int64 = 0

@@ -137,7 +137,7 @@ package enum Program {
 extension Console {
     /// Prints the error of a command: to stderr as text, and with `--json` to stdout as an object.
     func complain(_ failure: CommandFailure, asJSON: Bool = false) {
-        remark(String(failure.text(error).dropLast()))
+        remark(LocalTime.text(String(failure.text(error).dropLast())))
         if asJSON { answer(json: failure.json) }
     }
 }

@@ -139,7 +139,28 @@ extension Host: HostControl {
         try await commands.uses.forgetUses(task: task)
     }
 
+    // MARK: The end
+
+    package func drain(within bound: Duration?) -> DrainStatus { owners.drain.drain(within: bound) }
+
+    package func drainEnded() async -> DrainStatus { await owners.drain.waitUntilEnd() }
+
+    package func drainStatus() -> DrainStatus { owners.drain.status }
+
+    /// Has one element, when a drain that an operator asked for lets the daemon stop.
+    package nonisolated var drained: AsyncStream<Void> { drainEnd }
+
     // MARK: Plugins and the manifest
+
+    package func pauses() -> [Pause] { commands.pauses.pauses() }
+
+    package func pause(_ order: PauseOrder) async throws(OperatorRefusal) -> PauseChange {
+        try await commands.pauses.pause(order)
+    }
+
+    package func resume(_ target: PauseTarget) async throws(OperatorRefusal) -> PauseChange {
+        try await commands.pauses.resume(target)
+    }
 
     package func disable(
         plugin: String,

@@ -40,6 +40,7 @@ extension Host {
             for (name, reason) in state.disabledPlugins.sorted(by: { $0.key < $1.key }) {
                 scheduler.restore(disabledPlugin: name, reason: reason, now: now)
             }
+            for pause in state.pauses { scheduler.restore(pause, now: now) }
             for use in state.runtime { scheduler.restore(use, now: now) }
             for memory in state.tasks { scheduler.restore(memory, now: now) }
             // Recover these after the task memories, which contain the time since when requests are parked.

@@ -14,11 +14,15 @@ extension Host {
     /// The duration is bounded: each run has its grace, and each worker has the finish timeout.
     package func drain() async {
         let (dispatcher, log, spawner) = (owners.dispatcher, services.log, services.spawner)
-        guard !dispatcher.scheduler.isDraining else {
+        guard !shutdown.hasBegun else {
             await shutdown.waitUntilEmpty()
             return
         }
-        dispatcher.decide { scheduler, now, _ in scheduler.drain(now: now) }
+        shutdown.hasBegun = true
+        owners.drain.end()
+        if !dispatcher.scheduler.isDraining {
+            dispatcher.decide { scheduler, now, _ in scheduler.drain(now: now) }
+        }
         owners.reporter.drainBegan()
         let count = owners.runs.count
         log.write(
@@ -60,7 +64,7 @@ extension Host {
     package func forceShutdown() {
         shutdown.isForced = true
         owners.commits.abortFlush()
-        guard owners.dispatcher.scheduler.isDraining, !shutdown.isEmpty else { return }
+        guard shutdown.hasBegun, !shutdown.isEmpty else { return }
         let runs = owners.runs
         services.log.write(
             .warning,
@@ -79,6 +83,8 @@ final class Shutdown {
     private let runs: RunTable
     private let executors: ExecutorTable
     private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// Whether runs are cancelled.
+    var hasBegun = false
     /// Whether a drain is forced.
     var isForced = false
 

@@ -26,6 +26,7 @@ package actor Host {
     let owners: HostOwners
     let commands: HostCommands
     let shutdown: Shutdown
+    nonisolated let drainEnd: AsyncStream<Void>
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         reactor.asUnownedSerialExecutor()
@@ -58,12 +59,16 @@ package actor Host {
         self.controlGroup = controlGroup
         let owners = HostOwners(services, store, controlGroup: controlGroup)
         self.owners = owners
+        drainEnd = owners.drain.ended
         family = owners.family
         commands = HostCommands(owners)
         let shutdown = Shutdown(owners.runs, owners.executors)
         self.shutdown = shutdown
         // The reactor ends its first turn before anything else happens.
-        owners.connect { shutdown.check() }
+        owners.connect { [drain = owners.drain] in
+            shutdown.check()
+            drain.check()
+        }
     }
 
     // MARK: Start

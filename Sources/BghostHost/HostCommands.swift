@@ -16,6 +16,7 @@ struct HostCommands {
     let explainer: TaskExplainer
     let deadLetters: DeadLetterCommands
     let uses: UseCommands
+    let pauses: PauseCommands
     let switches: PluginSwitches
     let simulation: SimulationCommands
     let backup: BackupCommand
@@ -85,6 +86,13 @@ struct HostCommands {
             log: log
         )
         uses = UseCommands(owners.dispatcher, owners.commits, clock, manifestPath: manifestPath)
+        pauses = PauseCommands(
+            owners.dispatcher,
+            owners.commits,
+            clock,
+            zone: { manifest.value.host.timeZone },
+            activeRuns: { currentRuns.records(now: clock.monotonic) }
+        )
         switches = PluginSwitches(
             owners.registry,
             owners.pool,

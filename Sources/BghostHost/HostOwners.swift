@@ -32,6 +32,7 @@ struct HostOwners {
     let pool: WorkerPool
     let supervisor: RunSupervisor
     let reloader: ManifestReloader
+    let drain: DrainCommands
     let reporter: ServiceReporter
 
     /// - Parameter controlGroup: the control group of the workers; `nil` if none is delegated.
@@ -139,6 +140,13 @@ struct HostOwners {
             transfers,
             calls
         )
+        drain = DrainCommands(
+            dispatcher,
+            services.deadlines,
+            services.clock,
+            log: services.log,
+            runCount: { [runs] in runs.count }
+        )
         reloader = ManifestReloader(services, registry, pool, transfers, facts)
         let summary = ServiceSummary(
             dispatcher: dispatcher,
@@ -190,7 +198,7 @@ struct HostOwners {
         services.deadlines.begin {
             [
                 unowned supervisor, unowned pool, unowned registry, unowned dates, unowned facts,
-                unowned reporter
+                unowned reporter, unowned drain
             ]
             token,
             deadline in
@@ -201,6 +209,7 @@ struct HostOwners {
             case .dates, .clock: dates.isLive(token, deadline)
             case .facts: facts.isLive(deadline)
             case .service, .watchdog: reporter.isLive(token, deadline)
+            case .drain: drain.isLive(deadline)
             }
         }
         registry.connect(pool, reloader)
@@ -231,6 +240,7 @@ struct HostOwners {
         case .placement: pool.placementDue()
         case .clock: dates.checkClock()
         case .service, .watchdog: reporter.deadlinePassed(deadline)
+        case .drain: drain.deadlinePassed()
         }
     }
 

@@ -142,6 +142,8 @@ extension MetricsSnapshot {
         for task in self.tasks {
             if let time = task.nextStart { writer.seconds([("task", task.name)], time) }
         }
+        writer.begin("bghost_task_paused", .gauge, "1 while an operator has paused a task.")
+        for task in self.tasks { writer.sample([("task", task.name)], task.isPaused ? 1 : 0) }
     }
 
     private func writePlugins(_ writer: inout MetricsWriter) {

@@ -9,16 +9,19 @@ package struct MetricsSnapshot: Sendable {
         package var name: String
         /// The earliest start of its pending request, Unix nanoseconds; `nil` if none is pending.
         package var nextStart: Int64?
+        package var isPaused: Bool
 
-        package init(name: String, nextStart: Int64?) {
+        package init(name: String, nextStart: Int64?, isPaused: Bool = false) {
             self.name = name
             self.nextStart = nextStart
+            self.isPaused = isPaused
         }
     }
 
     /// What a plugin can do now.
     package enum PluginState: String, CaseIterable, Sendable {
         case ready
+        case paused
         case disabled
         case quarantined
         case unusable

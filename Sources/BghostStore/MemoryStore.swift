@@ -23,6 +23,7 @@ package final class MemoryStore: Store {
         var tasks: [String: TaskMemory] = [:]
         var disabledPlugins: [String: String] = [:]
         var quarantines: [String: Quarantine] = [:]
+        var pauses: [PauseTarget: Pause] = [:]
         var runtime: [RuntimeUse] = []
         /// The key is the plugin and the id, separated by a NUL, which neither contains.
         var notifications: [String: NotificationRow] = [:]
@@ -114,6 +115,7 @@ package final class MemoryStore: Store {
             state.notifications[plugin + "\0" + id] = nil
         case .switched(let plugin, let off): state.disabledPlugins[plugin] = off
         case .quarantined(let plugin, let quarantine): state.quarantines[plugin] = quarantine
+        case .paused(let target, let pause): state.pauses[target] = pause
         case .startSkipped(let start):
             state.skipped.append(start)
             if state.skipped.count > 2 * historyMax { state.skipped.removeFirst(historyMax) }
@@ -154,6 +156,9 @@ package final class MemoryStore: Store {
                     .sorted { ($0.diedAt, $0.request) < ($1.diedAt, $1.request) },
                 disabledPlugins: state.disabledPlugins,
                 quarantines: state.quarantines.values.sorted { $0.plugin < $1.plugin },
+                pauses: state.pauses.values.sorted {
+                    ($0.since, $0.target.name) < ($1.since, $1.target.name)
+                },
                 runtime: state.runtime.sorted { $0.minute < $1.minute },
                 notifications: state.notifications.values.sorted { $0.key < $1.key }
             )

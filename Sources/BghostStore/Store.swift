@@ -20,6 +20,8 @@ package struct RecoveredState: Sendable {
     package var disabledPlugins: [String: String]
     /// Quarantined plugins, by name.
     package var quarantines: [Quarantine]
+    /// The pauses in force, the oldest first.
+    package var pauses: [Pause]
     /// How long plugins with a runtime budget ran within the last day.
     package var runtime: [RuntimeUse]
     /// Notifications that are not delivered yet, or may still be answered.
@@ -33,6 +35,7 @@ package struct RecoveredState: Sendable {
         dead: [(request: RunID, task: String, diedAt: Int64)] = [],
         disabledPlugins: [String: String] = [:],
         quarantines: [Quarantine] = [],
+        pauses: [Pause] = [],
         runtime: [RuntimeUse] = [],
         notifications: [NotificationRow] = []
     ) {
@@ -43,6 +46,7 @@ package struct RecoveredState: Sendable {
         self.dead = dead
         self.disabledPlugins = disabledPlugins
         self.quarantines = quarantines
+        self.pauses = pauses
         self.runtime = runtime
         self.notifications = notifications
     }
@@ -93,7 +97,7 @@ package struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
 ///   committed after it. The answer comes once it is kept, however long that takes. Failure means
 ///   that it will never be kept: the store is closed or damaged, its last sync failed
 ///   (`Failure.isFinal`), or the transaction itself is at fault. Used for starts and ends of runs,
-///   served times, the scheduler's state of tasks, switches, quarantines, results of deliveries,
+///   served times, the scheduler's state of tasks, switches, quarantines, pauses, results of deliveries,
 ///   withdrawals.
 ///
 /// The writers limit how much waits: while `health.isPressed`, the host starts nothing that would

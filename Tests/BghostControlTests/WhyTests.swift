@@ -229,7 +229,8 @@ struct WhyTests {
         let expected = #"""
             ! the clock is simulated: 1m30s behind the machine's; `bghost simulate clock real` ends it
             ! network is simulated: unmet; `bghost simulate fact network=real` ends it
-            com.acme.storm waits: request \#(id), submitted 1h ago
+            com.acme.storm waits for requirement(network): no default route\u{1B}[2J; to unblock: bring up a default route; it counts after 2 s (and 1 more unmet gate)
+            request \#(id), submitted 1h ago
                GATE                  NOW                                        NEEDS                              SINCE    OPENS
             !  notBefore             2026-11-21T16:31:04.000Z                   2026-11-21T17:31:04.000Z or later  now      in 1h
             !  requirement(network)  no default route\u{1B}[2J (rtnetlink)      a default route                    1h ago

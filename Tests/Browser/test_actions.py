@@ -138,3 +138,26 @@ def test_a_member_of_a_family_runs(host, page):
     dialog.get_by_role("button", name="Run now").click()
     notice(page).get_by_role("link").click()
     expect(page.get_by_role("table", name="Runs of the task")).to_contain_text("succeeded")
+
+
+def test_a_task_is_paused_and_resumed(host, page):
+    goto(page, "#/tasks/test.echo")
+    page.get_by_role("button", name="Pause").click()
+    dialog = page.get_by_role("dialog", name="Pause")
+    dialog.get_by_label("Until").fill("2100-01-01 06:00")
+    dialog.get_by_label("Reason").fill("new disk")
+    expect(dialog.locator("code")).to_have_text("bghost pause test.echo --until '2100-01-01 06:00' --reason 'new disk'")
+    dialog.get_by_role("button", name="Pause").click()
+    expect(notice(page)).to_contain_text("Paused test.echo")
+    expect(page.locator(".lead")).to_contain_text("paused by uid")
+    expect(page.locator(".lead")).to_contain_text("new disk")
+    assert host.json("pause", "--list")["pauses"][0]["name"] == "test.echo"
+
+    goto(page, "#/tasks?state=paused")
+    expect(page.get_by_role("table", name="Tasks")).to_contain_text("test.echo")
+    page.get_by_role("button", name="Resume test.echo").click()
+    dialog = page.get_by_role("dialog", name="Resume")
+    expect(dialog.locator("code")).to_have_text("bghost resume test.echo")
+    dialog.get_by_role("button", name="Resume").click()
+    expect(notice(page)).to_contain_text("Resumed test.echo")
+    assert host.json("pause", "--list")["pauses"] == []

@@ -82,6 +82,8 @@ extension Integration {
                     ["/v1/throttle", "/v1/throttle?task=fail"], ["/v1/throttle?task=nosuch"]
                 ),
                 "/v1/uses": (["/v1/uses", "/v1/uses?task=late.task"], ["/v1/uses?task=nosuch"]),
+                "/v1/drain": (["/v1/drain"], ["/v1/drain?finish=true"]),
+                "/v1/pauses": (["/v1/pauses"], ["/v1/pauses?task=a"]),
                 "/v1/why": (
                     (tasks + [subjects.waiting.id.description]).map { "/v1/why?id=" + $0 },
                     ["/v1/why", "/v1/why?id=nosuch", "/v1/why?id=" + unknown]
@@ -152,6 +154,7 @@ extension Integration {
                 "dead": [[]],
                 "throttle show": [[], ["fail"]],
                 "uses show": [[], ["late.task"]],
+                "pause": [["--list"]],
                 "notify outbox": [[]],
                 "transfers list": [[]],
                 "transfers show": [["nosuch"]],
@@ -166,7 +169,8 @@ extension Integration {
             "plugin pack", "plugin remove", "plugin run", "plugin sign", "plugin update",
             "plugin verify", "sdk",
             "trigger", "expire", "stop", "submit", "cancel", "redrive", "discard", "throttle clear",
-            "uses add", "uses clear", "disable", "enable", "backup", "simulate launch",
+            "uses add", "uses clear", "drain", "resume", "disable", "enable", "backup",
+            "simulate launch",
             "simulate expire", "simulate fact", "simulate clock", "notify test", "notify act",
             "transfers cancel", "transfers retry", "dashboard",
         ]

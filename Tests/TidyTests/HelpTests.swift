@@ -9,8 +9,9 @@ import Testing
     /// With what an abstract may begin: what the command does, in the imperative.
     static let verbs: Set<String> = [
         "Answer", "Ask", "Cancel", "Check", "Clear", "Delete", "Expire", "Explain", "Export",
-        "Inspect", "Install", "List", "Move", "Post", "Print", "Record", "Reload", "Remove",
-        "Replay", "Request", "Retry",
+        "Inspect", "Install", "List", "Move", "Pause", "Post", "Print", "Record", "Reload",
+        "Remove",
+        "Replay", "Request", "Resume", "Retry",
         "Run", "Set", "Show", "Sign", "Simulate", "Start", "Stop", "Switch", "Test", "Wait",
         "Withdraw", "Write",
     ]

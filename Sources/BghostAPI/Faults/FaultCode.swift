@@ -51,6 +51,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case backupFailed = "BG4024"
     case badSimulation = "BG4025"
     case notStored = "BG4026"
+    case notPaused = "BG4027"
     case manifestRefused = "BG4030"
     case needsRestart = "BG4031"
     case noSuchTransfer = "BG5001"
@@ -85,6 +86,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noSuchRequest: self = .noSuchRequest
         case .ambiguousRequest: self = .ambiguousRequest
         case .nothingDead: self = .nothingDead
+        case .notPaused: self = .notPaused
         case .storeFailed: self = .storeFailed
         case .notStored: self = .notStored
         case .backupFailed: self = .backupFailed
@@ -112,7 +114,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noDashboard: 409
         case .contentType: 415
         case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute, .noSuchRequest, .nothingDead,
-            .noSuchPlugin, .noSuchNotification, .noSuchTransfer:
+            .notPaused, .noSuchPlugin, .noSuchNotification, .noSuchTransfer:
             404
         case .ambiguousRun, .ambiguousRequest, .ambiguousTransfer, .ambiguousNotification,
             .backupFailed, .runNotUnderWay, .endedWithoutRun, .immediateRunIneligible,
@@ -220,6 +222,9 @@ extension FaultCode {
         case .ambiguousRequest:
             "The ids of several requests begin like this. Give more characters."
         case .nothingDead: "There is no dead letter of the task."
+        case .notPaused:
+            "There is no such pause. `bghost resume` takes the words of `bghost pause`: a task, a "
+                + "pattern, --plugin or --all. `bghost pause --list` lists the pauses."
         case .noSuchPlugin:
             "The manifest has neither a plugin nor a function of this name. `bghost status --json` "
                 + "lists both."

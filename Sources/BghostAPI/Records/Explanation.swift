@@ -18,6 +18,17 @@ package struct Explanation: Equatable, Sendable {
 
     package var closed: [Gate] { gates.filter { !$0.isOpen } }
 
+    /// The unmet gate to look at first; `nil` if all are met.
+    ///
+    /// It is one that does not unblock by itself, if possible one that people can unblock; otherwise the one
+    /// that unblocks last.
+    package var blocker: Gate? {
+        let closed = closed
+        let stuck = closed.filter { $0.until == nil }
+        if let first = stuck.first(where: { !$0.remedy.isEmpty }) ?? stuck.first { return first }
+        return closed.max { $0.until ?? .min < $1.until ?? .min }
+    }
+
     /// The earliest start, and whether it is certain.
     var outlook: StartOutlook {
         StartOutlook(gates: gates, latest: request.latestBegin, at: at)

@@ -104,6 +104,30 @@ package protocol HostControl: Sendable {
     /// Deletes the learned uses of a task.
     func forgetUses(task: String) async throws(OperatorRefusal) -> UseStatus
 
+    /// Stops the daemon after its runs have ended by themselves: it starts no more, and takes no more requests.
+    ///
+    /// A second call can only shorten the time.
+    ///
+    /// - Parameter bound: the most time for the runs, after which they are cancelled; `nil` for as long as
+    ///   they take.
+    func drain(within bound: Duration?) async -> DrainStatus
+
+    /// Waits until no run is left or the rest is cancelled, if runs may end by themselves.
+    func drainEnded() async -> DrainStatus
+
+    /// How far the daemon is with its end.
+    func drainStatus() async -> DrainStatus
+
+    /// The pauses in force, the oldest first.
+    func pauses() async -> [Pause]
+
+    /// Pauses tasks: nothing of them starts until the pause ends; runs in progress continue. A pause holds across
+    /// restarts and reloads.
+    func pause(_ order: PauseOrder) async throws(OperatorRefusal) -> PauseChange
+
+    /// Ends the pause of exactly this target.
+    func resume(_ target: PauseTarget) async throws(OperatorRefusal) -> PauseChange
+
     /// Disables a plugin until `enable`, also across restarts: its tasks accept no more requests and start no
     /// more runs.
     ///

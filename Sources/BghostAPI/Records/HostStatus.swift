@@ -23,6 +23,8 @@ package struct HostStatus: Equatable, Sendable {
     /// out.
     package var tasksOmitted: Int
     package var plugins: [PluginStatus]
+    /// The pauses in force, the oldest first.
+    package var pauses: [Pause]
     package var simulation: SimulationStatus
     package var transfers: TransferCounts
     package var store: StoreStatus
@@ -43,6 +45,7 @@ package struct HostStatus: Equatable, Sendable {
         tasks: [TaskStatus],
         tasksOmitted: Int = 0,
         plugins: [PluginStatus],
+        pauses: [Pause] = [],
         simulation: SimulationStatus = SimulationStatus(),
         transfers: TransferCounts = TransferCounts(),
         store: StoreStatus = StoreStatus(),
@@ -61,6 +64,7 @@ package struct HostStatus: Equatable, Sendable {
         self.tasks = tasks
         self.tasksOmitted = tasksOmitted
         self.plugins = plugins
+        self.pauses = pauses
         self.simulation = simulation
         self.transfers = transfers
         self.store = store
@@ -78,6 +82,8 @@ package struct TaskStatus: Equatable, Sendable {
     package var last: RunRecord?
     /// The number of its dead letters among those of `HostStatus.deadLetters`.
     package var deadLetters: Int
+    /// The pause of its pauses that ends last; `nil` if it is not paused.
+    package var pause: Pause?
 
     package init(
         identifier: String,
@@ -86,8 +92,10 @@ package struct TaskStatus: Equatable, Sendable {
         running: [RunRecord] = [],
         pending: PendingRequest? = nil,
         last: RunRecord? = nil,
-        deadLetters: Int = 0
+        deadLetters: Int = 0,
+        pause: Pause? = nil
     ) {
+        self.pause = pause
         self.identifier = identifier
         self.plugin = plugin
         self.kind = kind
@@ -97,9 +105,10 @@ package struct TaskStatus: Equatable, Sendable {
         self.deadLetters = deadLetters
     }
 
-    /// What it is about, in one word: `running`, `waiting` or `idle`.
+    /// What it is about, in one word: `running`, `paused`, `waiting` or `idle`.
     package var state: String {
         if !running.isEmpty { return "running" }
+        if pause != nil { return "paused" }
         return pending == nil ? "idle" : "waiting"
     }
 }

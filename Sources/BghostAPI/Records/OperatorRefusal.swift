@@ -14,6 +14,8 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
         /// Several requests have an id with this prefix.
         case ambiguousRequest
         case nothingDead
+        /// There is no pause of this target.
+        case notPaused
         /// The change could not be stored, so nothing was done.
         case storeFailed
         /// The change was made but is not stored: it lasts until the daemon ends.

@@ -2,6 +2,7 @@
 
 internal import BghostBase
 internal import BghostModel
+internal import BghostPolicy
 
 /// A problem in a status that an operator should resolve.
 package struct StatusProblem: Codable, Equatable, Sendable {
@@ -51,8 +52,16 @@ extension HostStatus {
         status.tasksOmitted = 0
         let names = Set(status.tasks.map(\.plugin))
         status.plugins.removeAll { !names.contains($0.name) }
+        status.pauses.removeAll { pause in
+            !status.tasks.contains { pause.target.covers($0.identifier, plugin: $0.plugin) }
+        }
         status.deadLetters = status.tasks.reduce(0) { $0 + $1.deadLetters }
         return status
+    }
+
+    /// The tasks whose last run failed, or that have dead letters.
+    package var failingTasks: [TaskStatus] {
+        tasks.filter { $0.isFailing || $0.deadLetters > 0 }
     }
 
     private var deadLetterProblems: [StatusProblem] {

@@ -21,6 +21,8 @@ package struct TaskExplanation: Equatable, Sendable {
     package var schedule: ScheduleOutlook?
     /// Its newest dead letter.
     package var dead: DeadLetter?
+    /// Its pauses, the one that ends last first.
+    package var pauses: [Pause]
     package var simulation: SimulationStatus
 
     /// The most requests in one explanation.
@@ -35,6 +37,7 @@ package struct TaskExplanation: Equatable, Sendable {
         last: RunRecord? = nil,
         schedule: ScheduleOutlook? = nil,
         dead: DeadLetter? = nil,
+        pauses: [Pause] = [],
         simulation: SimulationStatus = SimulationStatus()
     ) {
         self.task = task
@@ -45,12 +48,14 @@ package struct TaskExplanation: Equatable, Sendable {
         self.last = last
         self.schedule = schedule
         self.dead = dead
+        self.pauses = pauses
         self.simulation = simulation
     }
 
-    /// The state in one word: `running`, `waiting` or `idle`.
+    /// The state in one word: `running`, `paused`, `waiting` or `idle`.
     var state: String {
         if !running.isEmpty { return "running" }
+        if !pauses.isEmpty { return "paused" }
         return requests.isEmpty ? "idle" : "waiting"
     }
 }

@@ -19,6 +19,8 @@ extension API {
         @OrDefault package var tasksOmitted: Int
         /// The plugins and functions of the manifest.
         @Elements package var plugins: [Plugin]
+        /// The pauses in force, the oldest first.
+        @ElementsOrEmpty package var pauses: [Pause]
         /// The number of transfers; a daemon of an older version has none.
         @OrNull package var transfers: TransferCounts?
         /// Whether changes can be stored; a daemon of an older version does not say it.
@@ -55,7 +57,7 @@ extension API {
         package var plugin: String
         /// Its kind.
         package var kind: TaskKind
-        /// Its state in one word: `running`, `waiting` or `idle`.
+        /// Its state in one word: `running`, `paused`, `waiting` or `idle`.
         @OrDefault package var state: String
         /// Its runs in progress.
         @ElementsOrEmpty package var running: [Run]
@@ -65,6 +67,8 @@ extension API {
         @OrNull package var last: Run?
         /// The number of its dead letters.
         @OrDefault package var deadLetters: Int
+        /// Its pause, of several the one that ends last; null if it is not paused.
+        @OrNull package var paused: Pause?
     }
 
     /// A plugin or function of the manifest, and its workers.
@@ -160,6 +164,7 @@ extension API.Status {
             tasks: status.tasks.map(API.Task.init),
             tasksOmitted: status.tasksOmitted,
             plugins: status.plugins.map(API.Plugin.init),
+            pauses: status.pauses.map(API.Pause.init),
             transfers: status.transfers,
             store: status.store
         )
@@ -176,6 +181,7 @@ extension API.Status {
             tasks: tasks.map(\.status),
             tasksOmitted: tasksOmitted,
             plugins: plugins.map(\.status),
+            pauses: pauses.map(\.pause),
             simulation: daemon.simulation ?? SimulationStatus(),
             transfers: transfers ?? TransferCounts(),
             store: store ?? StoreStatus(),
@@ -196,7 +202,8 @@ extension API.Task {
             running: task.running.map(API.Run.init),
             pending: task.pending.map(API.Request.init),
             last: task.last.map(API.Run.init),
-            deadLetters: task.deadLetters
+            deadLetters: task.deadLetters,
+            paused: task.pause.map(API.Pause.init)
         )
     }
 
@@ -208,7 +215,8 @@ extension API.Task {
             running: running.map(\.record),
             pending: pending?.request,
             last: last?.record,
-            deadLetters: deadLetters
+            deadLetters: deadLetters,
+            pause: paused?.pause
         )
     }
 }

@@ -11,7 +11,7 @@ extension API {
         package var task: String
         /// The time of the explanation on the daemon's wall clock.
         @Formatted<RFC3339> package var at: Int64
-        /// The state of the task in one word: `running`, `waiting` or `idle`.
+        /// The state of the task in one word: `running`, `paused`, `waiting` or `idle`.
         @OrDefault package var state: String
         /// The waiting requests, in the order in which they would start; at most 20.
         @Elements package var requests: [Explained]
@@ -25,6 +25,8 @@ extension API {
         @OrNull package var schedule: Schedule?
         /// The newest dead letter of the task; null if it has none.
         @OrNull package var dead: DeadLetter?
+        /// The pauses of the task, the one that ends last first.
+        @ElementsOrEmpty package var pauses: [Pause]
         /// What is simulated; null if nothing is.
         @OrNull package var simulation: SimulationStatus?
     }
@@ -47,6 +49,9 @@ extension API {
         @OrDefault package var certain: Bool
         /// The changes that would start it now, one sentence; null if there are none.
         @OrNull package var counterfactual: String?
+        /// The unmet gate to look at first, such as `requirement(network)`: one that does not unblock by
+        /// itself, otherwise the one that unblocks last; null if all are met.
+        @OrNull package var blocker: String?
         /// All gates, met and unmet, in a fixed order.
         @Elements package var gates: [Gate]
     }
@@ -102,6 +107,7 @@ extension API.Why {
             last: answer.last.map(API.Run.init),
             schedule: answer.schedule.map { API.Schedule(text: $0.text, next: $0.next) },
             dead: answer.dead.map(API.DeadLetter.init),
+            pauses: answer.pauses.map(API.Pause.init),
             simulation: answer.simulation.isActive ? answer.simulation : nil
         )
     }
@@ -116,6 +122,7 @@ extension API.Why {
             last: last?.record,
             schedule: schedule.map { ScheduleOutlook(text: $0.text, next: $0.next) },
             dead: dead?.letter,
+            pauses: pauses.map(\.pause),
             simulation: simulation ?? SimulationStatus()
         )
     }
@@ -128,6 +135,7 @@ extension API.Explained {
             earliestStart: explanation.earliestStart,
             certain: explanation.isCertain,
             counterfactual: explanation.counterfactual,
+            blocker: explanation.blocker?.label,
             gates: explanation.gates.map(API.Gate.init)
         )
     }

@@ -61,7 +61,9 @@ struct Logs: ClientCommand {
             } else {
                 let answer = try await client.logs(query)
                 guard !output.json else { return console.answer(json: answer.json) }
-                console.answer(answer.value.map { LogView.line($0, console.out) }.joined())
+                console.answer(
+                    verbatim: answer.value.map { LogView.line($0, console.out) }.joined()
+                )
             }
         }
     }
@@ -70,7 +72,7 @@ struct Logs: ClientCommand {
         if output.json {
             console.answer(json: json)
         } else {
-            console.answer(LogView.line(entry, console.out))
+            console.answer(verbatim: LogView.line(entry, console.out))
         }
     }
 

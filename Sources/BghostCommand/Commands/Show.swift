@@ -19,7 +19,9 @@ struct Show: ClientCommand {
         try await ask { client, console in
             let answer = try await client.run(run)
             guard !output.json else { return console.answer(json: answer.json) }
-            console.answer(RunView(run: answer.value, now: unixNow()).text(console.out))
+            let view = RunView(run: answer.value, now: unixNow())
+            console.answer(view.text(console.out))
+            console.answer(verbatim: view.output)
         }
     }
 }

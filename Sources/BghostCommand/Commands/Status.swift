@@ -13,22 +13,35 @@ struct Status: ClientCommand {
             Problems come first: quarantined and unusable plugins, dead letters, and tasks whose last \
             run did not succeed. Exits 5 if there is one, 3 if no daemon answers, 4 if there is no \
             task of a name.
+
+            --failing shows only problems and the tasks that have one; it too exits 5 if there is one, \
+            and 0 if not. --watch draws the status again every 2 s until Ctrl-C.
             """
     )
 
     @Argument(help: ArgumentHelp("Show only these tasks.", valueName: "id"))
     var tasks: [String] = []
 
+    @Flag(help: "Show only what fails: problems, and the tasks that have one.")
+    var failing = false
+
+    @Flag(name: .shortAndLong, help: "Show it on the terminal until Ctrl-C, again every 2 s.")
+    var watch = false
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        guard !watch || !output.json else {
+            throw ValidationError("--watch draws on a terminal, so it has no --json")
+        }
         guard tasks.count <= ControlLimits.namesMax else {
             throw ValidationError("name at most \(ControlLimits.namesMax) tasks")
         }
     }
 
     func run() async throws {
+        if watch { return try await StatusWatch(console: output.console).run(frame) }
         let isHealthy = try await ask { client, console in
             let answer = try await client.status(of: tasks)
             var status = answer.value
@@ -36,18 +49,33 @@ struct Status: ClientCommand {
             if !tasks.isEmpty { status = status.selecting(Set(tasks)) }
             if output.json {
                 console.answer(
-                    json: tasks.isEmpty ? answer.json : try selected(answer.json, status)
+                    json: tasks.isEmpty && !failing
+                        ? answer.json : try selected(answer.json, status)
                 )
             } else {
-                console.answer(StatusView(status: status, now: unixNow()).text(console.out))
+                console.answer(text(status, console.out))
             }
             return status.problems.isEmpty
         }
         guard isHealthy else { throw ExitCode(ExitStatus.needsAttention.rawValue) }
     }
 
+    private func text(_ status: HostStatus, _ style: Style) -> String {
+        StatusView(status: status, now: unixNow(), isFailing: failing).text(style)
+    }
+
+    /// What `--watch` shows now.
+    private func frame(_ style: Style) async throws -> String {
+        try await ask { client, _ in
+            var status = try await client.status(of: tasks).value
+            if !tasks.isEmpty { status = status.selecting(Set(tasks)) }
+            return text(status, style)
+        }
+    }
+
     /// The daemon's JSON, reduced to the selected tasks and their problems.
     private func selected(_ json: String, _ status: HostStatus) throws -> String {
+        let shown = Set((failing ? status.failingTasks : status.tasks).map(\.identifier))
         guard case .object(var members) = try APICoder.parsed(Array(json.utf8)).value else {
             return json
         }
@@ -55,11 +83,15 @@ struct Status: ClientCommand {
             switch members[index].key {
             case "tasks":
                 let kept = members[index].value.array?.filter { node in
-                    node["id"]?.string.map(tasks.contains) ?? false
+                    node["id"]?.string.map(shown.contains) ?? false
                 }
                 members[index].value = JSONNode(.array(kept ?? []))
             case "problems":
                 members[index].value = try APICoder.parsed(APICoder.json(status.problems))
+            case "pauses":
+                members[index].value = try APICoder.parsed(
+                    APICoder.json(status.pauses.map(API.Pause.init))
+                )
             case "deadLetters":
                 members[index].value = try JSONReader.parse("\(status.deadLetters)")
             default: break

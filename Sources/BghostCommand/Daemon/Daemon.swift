@@ -201,6 +201,10 @@ enum Daemon {
             .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
             .init(service: HostService(host: host, log: log)),
             .init(service: ReloadService(host: host)),
+            .init(
+                service: DrainService(host: host),
+                successTerminationBehavior: .gracefullyShutdownGroup
+            ),
         ]
         if let actionPort { services.append(.init(service: actions(host, actionPort, log))) }
         if let dashboard {

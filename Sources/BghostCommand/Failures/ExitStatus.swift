@@ -32,7 +32,8 @@ enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
         switch code {
         case .notRunning: self = .notRunning
         case .noSuchRun, .noSuchTask, .nothingPending, .runNotUnderWay, .noSuchRequest,
-            .nothingDead, .noSuchPlugin, .noSuchNotification, .noSuchTransfer, .transferOver:
+            .nothingDead, .notPaused, .noSuchPlugin, .noSuchNotification, .noSuchTransfer,
+            .transferOver:
             self = .notFound
         case .socketPath, .ambiguousRun, .ambiguousRequest, .ambiguousTransfer,
             .ambiguousNotification, .pastLatestBegin, .payloadTooLarge, .badParameters, .badRequest,

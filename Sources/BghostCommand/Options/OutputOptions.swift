@@ -17,5 +17,11 @@ struct LookOptions: ParsableArguments {
     @Option(help: ArgumentHelp("When to colour: auto, always or never.", valueName: "when"))
     var color = ColorChoice.auto
 
-    var console: Console { Console(color) }
+    @Flag(help: "Show times in UTC instead of the zone of this machine.")
+    var utc = false
+
+    var console: Console {
+        if utc { LocalTime.useUTC() }
+        return Console(color)
+    }
 }

@@ -11,15 +11,23 @@ struct Console: Sendable {
 
     init(_ choice: ColorChoice) {
         let environment = ControlLocation.variable(of:)
-        out = Style(choice: choice, isTerminal: isatty(1) == 1, environment: environment)
+        var out = Style(choice: choice, isTerminal: isatty(1) == 1, environment: environment)
+        out.width = TerminalSize.of(1)?.columns
+        self.out = out
         error = Style(choice: choice, isTerminal: isatty(2) == 1, environment: environment)
     }
 
-    /// Writes a part of the answer.
-    func answer(_ text: String) { Self.write(text, to: 1) }
+    /// Writes a part of the answer, with its times in the zone of the host.
+    func answer(_ text: String) { Self.write(LocalTime.text(text), to: 1) }
+
+    /// Writes a part of the answer that others wrote, such as the output of a handler, as it is.
+    func answer(verbatim text: String) { Self.write(text, to: 1) }
 
     /// Writes the JSON object of `--json`, or one line of a stream of objects.
     func answer(json: String) { Self.write(TerminalText.escapedJSON(json) + "\n", to: 1) }
+
+    /// Writes control sequences and a frame to the terminal at stdout.
+    func control(_ text: String) { Self.write(text, to: 1) }
 
     /// Writes to stderr without a line break.
     func prompt(_ text: String) { Self.write(text, to: 2) }

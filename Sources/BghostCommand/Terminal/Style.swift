@@ -27,10 +27,13 @@ extension ColorChoice: ExpressibleByArgument {}
 struct Style: Equatable, Sendable {
     var hasColor: Bool
     var hasUnicode: Bool
+    /// The width of the terminal, columns; `nil` if the stream is no terminal.
+    var width: Int?
 
-    init(hasColor: Bool, hasUnicode: Bool) {
+    init(hasColor: Bool, hasUnicode: Bool, width: Int? = nil) {
         self.hasColor = hasColor
         self.hasUnicode = hasUnicode
+        self.width = width
     }
 
     /// Determines the capabilities of a stream.
@@ -74,6 +77,20 @@ struct Style: Equatable, Sendable {
     /// A sign that is understandable without colour.
     enum Mark: Sendable {
         case good, warning, bad, none
+    }
+
+    /// A text that is at most so many columns wide; a longer one ends with a sign that it was cut.
+    func cut(_ text: String, to width: Int) -> String {
+        guard DisplayWidth.of(text) > width else { return text }
+        let mark = hasUnicode ? "…" : "..."
+        var kept = ""
+        var room = width - mark.count
+        for character in text {
+            room -= DisplayWidth.of(String(character))
+            guard room >= 0 else { break }
+            kept.append(character)
+        }
+        return kept + mark
     }
 
     /// The text of a sign, one column wide.

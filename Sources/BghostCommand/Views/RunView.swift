@@ -34,7 +34,7 @@ struct RunView {
     }
 
     func text(_ style: Style) -> String {
-        table(facts, style) + stacks + output
+        table(facts, style) + stacks
     }
 
     private func table(_ facts: [Fact], _ style: Style) -> String {
@@ -55,7 +55,7 @@ struct RunView {
     }
 
     /// The last output of the run; each line is escaped, so that it cannot control the terminal.
-    private var output: String {
+    var output: String {
         guard let output = run.details?.output, !output.isEmpty else { return "" }
         let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         return "\n" + lines.map { "\(TerminalText.escaped(String($0)))\n" }.joined()

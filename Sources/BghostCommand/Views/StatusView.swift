@@ -12,9 +12,15 @@ struct StatusView {
     /// The time of the machine's clock, Unix nanoseconds.
     private let machineNow: Int64
 
-    /// - Parameter now: the time of the machine's clock, Unix nanoseconds.
-    init(status: HostStatus, now: Int64) {
+    /// Whether only problems and the tasks that have one are shown.
+    private let isFailing: Bool
+
+    /// - Parameters:
+    ///   - now: the time of the machine's clock, Unix nanoseconds.
+    ///   - isFailing: whether only problems and the tasks that have one are shown.
+    init(status: HostStatus, now: Int64, isFailing: Bool = false) {
         self.status = status
+        self.isFailing = isFailing
         machineNow = now
         let (simulated, overflow) = now.addingReportingOverflow(status.simulation.clockOffset)
         self.now = overflow ? now : simulated
@@ -22,9 +28,15 @@ struct StatusView {
 
     func text(_ style: Style) -> String {
         var table = TextTable(header: [" ", "TASK", "KIND", "STATE", "LAST", "NEXT", "WHY"])
+        if isFailing {
+            guard !status.problems.isEmpty else { return head + "nothing fails\n" }
+            for task in status.failingTasks { table.add(row(task, style)) }
+            return head + problems(style) + table.text(style)
+        }
         for task in status.tasks { table.add(row(task, style)) }
         let tasks = status.tasks.isEmpty ? "no tasks\n" : table.text(style)
-        return head + problems(style) + devBanner(style)
+        return head + problems(style) + PauseView(pauses: status.pauses, now: now).lines(style)
+            + devBanner(style)
             + SimulationView(status.simulation).banner(style) + transfers + tasks + omitted
             + plugins(style)
     }
@@ -84,8 +96,9 @@ struct StatusView {
         if task.isFailing || task.deadLetters > 0 { return .bad }
         if let pending = task.pending {
             if pending.outlook?.needsAttention == true { return .warning }
-            return task.last?.mark ?? .good
+            return task.pause == nil ? task.last?.mark ?? .good : .warning
         }
+        if task.pause != nil { return .warning }
         return task.last?.mark ?? .none
     }
 

@@ -32,11 +32,24 @@ struct WhyView {
     private func request(_ explanation: Explanation, _ style: Style) -> String {
         let request = explanation.request
         var head = style.painted(TerminalText.escaped(request.task), .strong)
-        head += " waits: request \(request.id), submitted \(ago(request.submittedAt))"
+        head += " " + TerminalText.escaped(verdict(explanation)) + "\n"
+        head += "request \(request.id), submitted \(ago(request.submittedAt))"
         if request.attempt > 1 { head += ", attempt \(request.attempt)" }
         if request.isManual { head += ", triggered" }
         return head + "\n" + table(explanation, style) + history(explanation, style)
             + conclusion(explanation, style)
+    }
+
+    /// What to look at first: the gate that needs action, otherwise the one that unblocks last.
+    private func verdict(_ explanation: Explanation) -> String {
+        guard let blocker = explanation.blocker else { return "starts: nothing blocks it" }
+        let others = explanation.closed.count - 1
+        let more = others > 0 ? " (and \(others) more unmet \(others == 1 ? "gate" : "gates"))" : ""
+        if let until = blocker.until {
+            return "waits for \(blocker.label), which unblocks \(ago(until))\(more)"
+        }
+        return "waits for \(blocker.label): \(blocker.now)"
+            + (blocker.remedy.isEmpty ? "" : "; to unblock: \(blocker.remedy)") + more
     }
 
     private func table(_ explanation: Explanation, _ style: Style) -> String {
@@ -107,6 +120,13 @@ struct WhyView {
         if answer.requests.isEmpty {
             text += "\(style.painted(name, .strong)): no pending request"
             text += answer.running.isEmpty ? "; \(advice(name))\n" : "\n"
+            // A request has a gate for them.
+            for pause in answer.pauses {
+                let command = TerminalText.escaped(pause.target.resumeCommand)
+                text += "\(style.painted(.warning)) paused "
+                text += TerminalText.escaped(pause.clause(of: answer.task))
+                text += ", \(ago(pause.since)); `\(command)` ends the pause\n"
+            }
         }
         if let last = answer.last {
             let message = last.message.isEmpty ? "" : ": \(last.safeMessage)"

@@ -9,7 +9,7 @@ internal import NIOHTTP1
 
 extension ControlClient {
     /// The version and the process of the daemon.
-    func version() async throws -> Answer<API.Version> {
+    package func version() async throws -> Answer<API.Version> {
         try await call(.GET, ControlPath("version"), Schema.version)
     }
 

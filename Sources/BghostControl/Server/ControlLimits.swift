@@ -19,7 +19,11 @@ package struct ControlLimits: Equatable, Sendable {
     static let deadLettersUsual = 100
     /// The maximum length of the parameters of all requests in one response, bytes.
     static let parametersBytesMax = 16 << 20
-    /// The maximum length of the reason for disabling a plugin, bytes.
+    /// The longest bound of a drain, seconds: 30 days.
+    package static let drainSecondsMax = 30 * 86_400
+    /// The longest pause for a duration, seconds: a century.
+    package static let pauseSecondsMax = 36_500 * 86_400
+    /// The maximum length of the reason for disabling a plugin or for a pause, bytes.
     package static let reasonBytesMax = 1 << 10
     package static let logLinesMax = 10_000
     static let logLinesUsual = 200

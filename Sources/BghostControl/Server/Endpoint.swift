@@ -34,8 +34,13 @@ enum Endpoint: String, CaseIterable, Sendable {
     case uses = "GET /v1/uses"
     case addUse = "POST /v1/tasks/:id/uses"
     case clearUses = "DELETE /v1/tasks/:id/uses"
+    case pauses = "GET /v1/pauses"
+    case pause = "POST /v1/pauses"
+    case resume = "DELETE /v1/pauses"
     case disable = "POST /v1/plugins/:name/disable"
     case enable = "POST /v1/plugins/:name/enable"
+    case drainStatus = "GET /v1/drain"
+    case drain = "POST /v1/drain"
     case reload = "POST /v1/reload"
     case backup = "POST /v1/backup"
     case why = "GET /v1/why"
@@ -93,7 +98,8 @@ enum Endpoint: String, CaseIterable, Sendable {
         case .version, .alive, .ready, .health, .metrics, .submit, .runOfRequest, .run, .expire,
             .stop,
             .cancelAll, .cancel,
-            .clearThrottle, .addUse, .clearUses, .enable, .outbox, .testNotification, .act,
+            .clearThrottle, .addUse, .clearUses, .pauses, .drainStatus, .enable, .outbox,
+            .testNotification, .act,
             .transfers, .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
             []
         case .status:
@@ -119,6 +125,19 @@ enum Endpoint: String, CaseIterable, Sendable {
                 QueryKey("task", "All dead letters of this task."),
                 QueryKey("all", "`true`: all dead letters. Exactly one of the three is needed."),
             ]
+        case .pause:
+            Self.pauseKeys + [
+                QueryKey(
+                    "until",
+                    "The pause ends at this time: RFC 3339, or a date or time of day in the zone of the manifest."
+                ),
+                QueryKey("for", "The pause ends after so many seconds."),
+                QueryKey(
+                    "reason",
+                    "What `bghost status` shows, at most \(ControlLimits.reasonBytesMax) bytes."
+                ),
+            ]
+        case .resume: Self.pauseKeys
         case .disable:
             [
                 QueryKey(
@@ -126,6 +145,21 @@ enum Endpoint: String, CaseIterable, Sendable {
                     "What `bghost status` shows, at most \(ControlLimits.reasonBytesMax) bytes."
                 ),
                 QueryKey("stop", "`true` also cancels the plugin's runs."),
+            ]
+        case .drain:
+            [
+                QueryKey(
+                    "finish",
+                    "`true` lets runs end by themselves; absent: they are cancelled."
+                ),
+                QueryKey(
+                    "within",
+                    "With `finish`: cancels those that are left after so many seconds; absent: never."
+                ),
+                QueryKey(
+                    "wait",
+                    "`true` answers when no run is left or the rest is cancelled; absent: at once."
+                ),
             ]
         case .reload:
             [QueryKey("dryRun", "`true` only says what a reload would change or refuse.")]

@@ -50,6 +50,8 @@ struct OperatorRoutes: Sendable {
         endpoints.on(.enable) { _, context in
             try await enable(context.parameters.require("name"))
         }
+        DrainRoutes(host: host).add(to: endpoints)
+        PauseRoutes(host: host).add(to: endpoints)
         endpoints.on(.reload) { request, _ in try await reload(request) }
         endpoints.on(.backup) { request, _ in try await backUp(request) }
     }

@@ -84,6 +84,7 @@ package final class TaskExplainer {
             last: nil,
             schedule: dispatcher.scheduler.outlook(of: subject.task, now: now),
             dead: nil,
+            pauses: dispatcher.scheduler.pauses(of: subject.task),
             simulation: simulation()
         )
     }

@@ -63,7 +63,8 @@ package final class MetricsReader {
             let name = identifier.description
             return MetricsSnapshot.Task(
                 name: name,
-                nextStart: scheduler.pending(name).map { $0.earliestBegin ?? $0.submittedAt }
+                nextStart: scheduler.pending(name).map { $0.earliestBegin ?? $0.submittedAt },
+                isPaused: !scheduler.pauses(of: name).isEmpty
             )
         }
     }

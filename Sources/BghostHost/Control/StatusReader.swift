@@ -124,6 +124,7 @@ final class StatusReader {
                     deadLettersDropped: commits.deadLetters.dropped[plugin.name] ?? 0
                 )
             },
+            pauses: dispatcher.scheduler.pauses,
             simulation: simulation.status,
             transfers: counts,
             store: commits.status,
@@ -154,7 +155,8 @@ final class StatusReader {
                 kind: catalog.tasks[task].kind,
                 running: running[identifier] ?? [],
                 pending: dispatcher.scheduler.pending(identifier).map { describer.describe($0) },
-                deadLetters: commits.deadLetters.tasks[identifier] ?? 0
+                deadLetters: commits.deadLetters.tasks[identifier] ?? 0,
+                pause: dispatcher.scheduler.pauses(of: identifier).first
             )
         }
     }

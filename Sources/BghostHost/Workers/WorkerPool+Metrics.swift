@@ -15,8 +15,10 @@ extension WorkerPool {
                     .disabled
                 } else if crashes.quarantine(of: plugin.name) != nil {
                     .quarantined
+                } else if plugin.problem != nil {
+                    .unusable
                 } else {
-                    plugin.problem == nil ? .ready : .unusable
+                    dispatcher.scheduler.isPaused(plugin: plugin.name) ? .paused : .ready
                 }
             let count = workers[plugin.name]?.count ?? 0
             return .init(name: plugin.name, state: state, workers: count)

@@ -8,6 +8,8 @@ package struct SkippedStart: Equatable, Sendable {
     package enum Kind: String, Equatable, Sendable, CaseIterable {
         /// Its task was running and has `"overlap": "skip"`.
         case overlap
+        /// Its task was paused.
+        case paused
         /// Its latest begin date passed.
         case late
         /// Its task was missing in the manifest for as long as such a request is kept.
@@ -65,6 +67,9 @@ package struct SkippedStart: Equatable, Sendable {
             ? "" : "waited for \(cause) from \(text(causeSince ?? due)) until \(text(until))"
         switch kind {
         case .overlap: return "skipped, since its task was running (`overlap: skip`)"
+        case .paused:
+            let starts = count == 1 ? "skipped" : "missed \(starts) since \(text(due))"
+            return "\(starts), since its task was paused" + (cause.isEmpty ? "" : " \(cause)")
         case .late:
             return "skipped, since its latest begin date had passed"
                 + (waited.isEmpty ? "" : "; it \(waited)")

@@ -7,6 +7,8 @@ package import BghostFacts
 package struct Gate: Equatable, Sendable {
     /// The kind of a gate: stable words, in the order of the output.
     package enum Kind: String, Equatable, Sendable, CaseIterable {
+        /// An operator has paused its task.
+        case paused
         case pluginDisabled
         case pluginMissing
         case manifestRemoved
@@ -39,8 +41,8 @@ package struct Gate: Equatable, Sendable {
         /// Whether a healthy task on a healthy daemon never waits for this gate.
         var isExceptional: Bool {
             switch self {
-            case .pluginDisabled, .pluginMissing, .manifestRemoved, .notAfter, .clockUnsynced,
-                .throttle, .budget, .store:
+            case .paused, .pluginDisabled, .pluginMissing, .manifestRemoved, .notAfter,
+                .clockUnsynced, .throttle, .budget, .store:
                 true
             case .notBefore, .coalescing, .usualUse, .requirement, .predecessor, .overlap,
                 .handler, .slot, .replacement, .drain:
@@ -133,6 +135,8 @@ package struct Gate: Equatable, Sendable {
         case .handler: "the current run of its handler, which runs one at a time"
         case .slot: "waiting for a slot (\(now))"
         case .requirement: "\(name): \(now)" + (source.isEmpty ? "" : " (\(source))")
+        case .paused:
+            now + (until.map { "; until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
         case .pluginDisabled, .pluginMissing, .manifestRemoved, .notAfter, .replacement, .store,
             .drain:
             now

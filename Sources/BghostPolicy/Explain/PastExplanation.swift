@@ -136,7 +136,8 @@ package struct PastExplanation: Equatable, Sendable {
     }
 
     private static func due(_ start: SkippedStart) -> String {
-        start.kind == .misfire || start.kind == .merged ? "it" : "due at \(text(start.due)), it"
+        start.kind == .misfire || start.kind == .merged || start.count > 1
+            ? "it" : "due at \(text(start.due)), it"
     }
 
     private static func sentence(_ run: RunRecord) -> String {

@@ -18,6 +18,8 @@ package struct PendingRequestIndex: Sendable {
         case skipped(Request, entry: Int)
         /// The request is dropped because its latest begin date has passed.
         case missed(Request, entry: Int)
+        /// The request of a schedule is dropped because its task is paused.
+        case paused(Request, entry: Int)
         /// The caller must cancel the runs of this entry. The request remains in the index and is selected
         /// again later.
         case displace(entry: Int)
@@ -52,6 +54,8 @@ package struct PendingRequestIndex: Sendable {
     var held: [Int] = []
     /// Entries that may have become idle, with repetitions; see `nextIdle`.
     var idle: [Int] = []
+    /// Entries that were selected while they were paused; see `hold(paused:now:)`.
+    var paused: Set<Int> = []
     var slots: Int
 
     /// - Parameter slots: the maximum number of concurrent runs, which the groups share.
@@ -189,13 +193,15 @@ package struct PendingRequestIndex: Sendable {
     ///
     /// - Parameters:
     ///   - now: Unix nanoseconds.
-    ///   - context: the state that `canStart` reads and changes.
+    ///   - context: the state that the closures read and `canStart` changes.
+    ///   - isPaused: whether nothing of the request's identifier may start.
     ///   - canStart: whether a run of this request may start now. If not, the request waits until the caller
     ///     calls `retry` for its entry.
     /// - Returns: `nil` if there is nothing to do now.
     package mutating func next<Context>(
         now: Int64,
         _ context: inout Context,
+        isPaused: (_ request: Request, _ definition: Int, Context) -> Bool = { _, _, _ in false },
         canStart: (_ request: Request, _ definition: Int, inout Context) -> Bool
     ) -> Decision? {
         while let (index, rank) = popReady() {
@@ -214,6 +220,10 @@ package struct PendingRequestIndex: Sendable {
                 remove(candidate, from: index, now: now)
                 unblockNext(of: index)
                 return .missed(request, entry: index)
+            }
+            if isPaused(request, entries.kind(index).definition, context) {
+                guard let dropped = hold(paused: index, now: now) else { continue }
+                return .paused(dropped, entry: index)
             }
             if !entries.hasRoom(index) {
                 switch entries.kind(index).overlap {

@@ -10,11 +10,13 @@ package enum RequestEnd: Equatable, Sendable {
     case missed
     /// Its task was running and has `"overlap": "skip"`.
     case skipped
+    /// Its schedule's start came while its task was paused.
+    case paused
     /// Its task was missing in the manifest for as long as such a request is kept.
     case notPermitted
 
     static let all: [RequestEnd] = [
-        .cancelled, .replaced, .missed, .skipped, .notPermitted,
+        .cancelled, .replaced, .missed, .skipped, .paused, .notPermitted,
     ]
 
     /// The stable identifier used in output and records.
@@ -24,6 +26,7 @@ package enum RequestEnd: Equatable, Sendable {
         case .replaced: "replaced"
         case .missed: "missed"
         case .skipped: "skipped"
+        case .paused: "paused"
         case .notPermitted: "notPermitted"
         }
     }
@@ -35,6 +38,7 @@ package enum RequestEnd: Equatable, Sendable {
         case .replaced: "a newer request of its task took its place"
         case .missed: "its latest begin date has passed"
         case .skipped: "its task is running"
+        case .paused: "its task is paused"
         case .notPermitted: "the manifest has not permitted its task for a week"
         }
     }

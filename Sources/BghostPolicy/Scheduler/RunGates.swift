@@ -35,6 +35,8 @@ struct RunGates: Sendable {
     /// The facts of the machine; `nil` if they are not watched, and then all are unknown.
     var facts: FactSheet?
     var budgets: RuntimeBudgets
+    /// The operators' pauses, also of tasks and plugins that the manifest does not have now.
+    var pauses = PauseTable()
     /// The doubt about the wall clock; `nil` if the clock is trusted.
     var clock: DoubtedClock?
     /// Pending requests whose replacement is being stored.

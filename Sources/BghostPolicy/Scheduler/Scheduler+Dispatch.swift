@@ -21,9 +21,12 @@ extension Scheduler {
     private mutating func startRequests(now: Moment, _ effects: inout [SchedulerEffect]) {
         guard !isDraining, storeBlock == nil else { return }
         while hasFreeSlot {
-            let decision = pendingIndex.next(now: now.unix, &gates) { request, task, gates in
-                gates.mayStart(request, task: task)
-            }
+            let decision = pendingIndex.next(
+                now: now.unix,
+                &gates,
+                isPaused: { $2.isPaused($0.task, task: $1) },
+                canStart: { $2.mayStart($0, task: $1) }
+            )
             switch decision {
             case .none:
                 for plugin in gates.inspections { effects.append(.inspect(plugin: plugin)) }
@@ -34,6 +37,8 @@ extension Scheduler {
                 end(request, entry: entry, .skipped, now: now, &effects)
             case .missed(let request, let entry):
                 end(request, entry: entry, .missed, now: now, &effects)
+            case .paused(let request, let entry):
+                end(request, entry: entry, .paused, now: now, &effects)
             case .displace(let entry):
                 for (handle, run) in running.all where run.entry == entry {
                     effects.append(.stop(handle, .user, why: "a newer request takes its place"))

@@ -22,7 +22,8 @@ extension Scheduler {
         guard let index = pendingIndex.entry(of: request.task),
             let place = pendingIndex.entries[index].place(of: request.id)
         else { return [] }
-        var gates = pluginGates(task)
+        var gates = pauseGate(request, now: now).map { [$0] } ?? []
+        gates += pluginGates(task)
         gates.append(permitGate(request))
         if !request.isManual {
             gates += dateGates(place, now: now)

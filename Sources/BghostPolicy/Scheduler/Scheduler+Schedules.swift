@@ -163,7 +163,8 @@ extension Scheduler {
         // A request that waits since before a restart continues to wait.
         guard missed != nil || pendingIndex.entries[entry].pending?.scheduledTime != scheduledTime
         else { return }
-        if let missed {
+        // The starts of a paused task are noted when its request is dropped.
+        if let missed, !isPaused(entry: entry) {
             effects.append(.log(.missed(task: identifier, missed, isMadeUpFor: true)))
             skipped = missedStarts(missed, task: identifier, isMadeUpFor: true, now: now)
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostCalendar
 internal import BghostFacts
 internal import BghostModel
 
@@ -18,6 +19,7 @@ extension Scheduler {
         case .cancelled, .replaced: return nil
         case .missed: kind = .late
         case .skipped: kind = .overlap
+        case .paused: return pausedStart(request, now: now)
         case .notPermitted: kind = .notPermitted
         }
         let due = dueDate(of: request)
@@ -31,6 +33,30 @@ extension Scheduler {
             cause: wait?.cause ?? "",
             causeSince: wait?.since
         )
+    }
+
+    /// The row of starts that fell into a pause; several if they came while bghost could not run.
+    private func pausedStart(_ request: Request, now: Moment) -> SkippedStart {
+        let pause = pauses(of: request.task).first
+        return SkippedStart(
+            task: request.task,
+            kind: .paused,
+            request: request.id,
+            due: request.missed?.from ?? dueDate(of: request),
+            until: now.unix,
+            count: startCount(of: request),
+            cause: pause?.clause(of: request.task) ?? "",
+            causeSince: pause?.since
+        )
+    }
+
+    /// The number of starts for which a request of a schedule stands.
+    private func startCount(of request: Request) -> Int {
+        guard let missed = request.missed else { return 1 }
+        // If its own start was late already when it was submitted, it is one of those that were missed.
+        let rules = pendingIndex.entry(of: request.task).flatMap { schedules[$0]?.rules }
+        let late = request.submittedAt.subtractingClamped(request.earliestBegin ?? .max)
+        return missed.count + (late > rules?.onTime ?? 0 ? 0 : 1)
     }
 
     /// The row of a request that starts late; `nil` if it is on time.
@@ -115,6 +141,14 @@ extension Scheduler {
                 gates.plugins[plugin].problems.changes,
                 isMet: gates.isUsable(plugin)
             )
+        }
+        if let pause = pauses(of: request.task).first {
+            last = ("the end of a pause", pause.since, now.unix)
+        } else if let pause = gates.pauses.lastEnded(
+            of: request.task,
+            plugin: pluginName(of: request.task)
+        ), let end = pause.until, end > due, end > last?.met ?? .min {
+            last = ("the end of a pause", pause.since, end)
         }
         if let end = pendingIndex.entry(of: request.task).flatMap({ memories[$0]?.throttle.end }),
             end > due, end > last?.met ?? .min

@@ -29,6 +29,7 @@ extension Scheduler {
         guard step.magnitude >= Self.clockStepMin.magnitude else { return false }
         wallOffset = offset
         shiftRelativeDates(by: step, now: now, &effects)
+        movePauses(by: step, &effects)
         for entry in schedules.keys.sorted() {
             let task = catalog.tasks[pendingIndex.entries[entry].definition]
             guard let schedule = task.schedule, !schedule.isCalendar else { continue }

@@ -214,6 +214,9 @@ extension Scheduler {
         by submitter: Submitter,
         now: Moment
     ) throws(SubmitError) {
+        if isManual, let paused = pausedSentence(submission.task) {
+            throw SubmitError(.unavailable, paused)
+        }
         if let off = gates.disabledReason(catalog.pluginOfTask[task]) {
             throw SubmitError(.unavailable, off)
         }

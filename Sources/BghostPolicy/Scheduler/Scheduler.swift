@@ -104,6 +104,7 @@ package struct Scheduler: Sendable {
         // No interval is active yet, so this call only records the offset from which later steps are
         // computed.
         _ = followClock(now: now, &effects)
+        endPauses(now: now, &effects)
         updateParkedState(now: now, &effects)
         startSchedules(now: now, &effects)
         startReadyRequests(now: now, &effects)
@@ -121,6 +122,7 @@ package struct Scheduler: Sendable {
         var next = pendingIndex.nextDue
         if let end = parking.nextEnd { next = min(next ?? .max, end) }
         if let end = gates.budgets.nextEnd { next = min(next ?? .max, end) }
+        if let end = gates.pauses.nextEnd { next = min(next ?? .max, end) }
         if let end = expiries.next { next = min(next ?? .max, end) }
         return next
     }
@@ -162,6 +164,7 @@ package struct Scheduler: Sendable {
         if followClock(now: now, &effects) { return recheckAllDates(now: now, &effects) }
         pendingIndex.becomeDue(now: now.unix)
         endParked(now: now, &effects)
+        endPauses(now: now, &effects)
         refillBudgets(gates.budgets.refill(now: now.unix), now: now)
         forgetExpired(now: now, &effects)
         startReadyRequests(now: now, &effects)
@@ -193,6 +196,7 @@ package struct Scheduler: Sendable {
         forgetExpired(now: now, &effects)
         pendingIndex.becomeDue(now: now.unix)
         endParked(now: now, &effects)
+        endPauses(now: now, &effects)
         startReadyRequests(now: now, &effects)
     }
 }

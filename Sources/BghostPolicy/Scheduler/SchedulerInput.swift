@@ -34,6 +34,9 @@ package enum SchedulerInput: Codable, Sendable {
     case withdrawAll([String])
     case redriven([Request])
     case switched(plugin: Int, off: String?)
+    case paused(Pause)
+    case resumed(PauseTarget)
+    case restoredPause(Pause)
     case clearThrottle(String)
     case resultUsed(String)
     case forgetUses(of: String)
@@ -61,7 +64,7 @@ package enum SchedulerInput: Codable, Sendable {
         case runEnded = "ended"
         case startFailed = "couldNotBegin"
         case shortage, factsChanged, problem, loaded, withdraw, withdrawAll, redriven, switched
-        case clearThrottle
+        case clearThrottle, paused, resumed, restoredPause
         case resultUsed = "used"
         case forgetUses, reloaded
     }

@@ -36,6 +36,9 @@ package enum SchedulerNote: Sendable {
     case unscheduled(task: String, why: String)
     /// With this run, a plugin has used up its runtime budget until a time, Unix nanoseconds.
     case budgetSpent(task: String, RuntimeUse, until: Int64)
+    case paused(Pause)
+    /// A pause ended, by itself or by an operator.
+    case resumed(Pause, isDue: Bool)
     /// Starts of a schedule were missed: one run makes up for all of them, or the schedule skips them.
     case missed(task: String, MissedStarts, isMadeUpFor: Bool)
 }
@@ -47,8 +50,8 @@ extension SchedulerNote {
     package var level: LogEntry.Level {
         switch self {
         case .replaced: .debug
-        case .closed, .again, .redriven, .throttleCleared, .unparked: .info
-        case .parked, .throttled, .missed, .budgetSpent: .warning
+        case .closed, .again, .redriven, .throttleCleared, .unparked, .resumed: .info
+        case .paused, .parked, .throttled, .missed, .budgetSpent: .warning
         case .dead, .unscheduled: .error
         }
     }
@@ -68,6 +71,8 @@ extension SchedulerNote {
         case .unscheduled: "task.unscheduled"
         case .missed: "task.missed"
         case .budgetSpent: "plugin.budget"
+        case .paused: "task.paused"
+        case .resumed: "task.resumed"
         }
     }
 
@@ -79,6 +84,8 @@ extension SchedulerNote {
             request.task
         case .parked(_, let tasks, let count, _): count == 1 ? tasks.first ?? "" : ""
         case .unparked: ""
+        case .paused(let pause), .resumed(let pause, _):
+            pause.target.scope == .tasks && pause.target.stem == nil ? pause.target.name : ""
         case .throttled(let task, _, _, _, _, _), .throttleCleared(let task, _),
             .unscheduled(let task, _),
             .missed(let task, _, _), .budgetSpent(let task, _, _):
@@ -116,6 +123,14 @@ extension SchedulerNote {
         case .budgetSpent(_, let use, let date):
             "`\(use.plugin)` has used up the day's runtime of its \(use.kind.rawValue) tasks; the next"
                 + " run begins no earlier than \(Timestamp.text(unixNanoseconds: date))"
+        case .paused(let pause):
+            "\(pause.target.subject) is paused \(pause.clause(of: pause.target.name))"
+                + (pause.until.map { "; until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
+                + "; `\(pause.target.resumeCommand)` ends the pause"
+        case .resumed(let pause, let isDue):
+            "the pause of \(pause.target.subject) since"
+                + " \(Timestamp.text(unixNanoseconds: pause.since)) has ended"
+                + (isDue ? " at its time" : "")
         case .missed(_, let missed, true):
             "missed \(missed.count) \(missed.count == 1 ? "start" : "starts") since"
                 + " \(Timestamp.text(unixNanoseconds: missed.from)); running once"

@@ -62,6 +62,9 @@ package struct SchedulerReplay: Sendable {
             scheduler.pluginLoaded(plugin, serial: serial, now: now, &effects)
         case .switched(let plugin, let off):
             scheduler.set(plugin: plugin, disabledReason: off, now: now, &effects)
+        case .paused(let pause): scheduler.pause(pause, now: now, &effects)
+        case .resumed(let target): _ = scheduler.resume(target, now: now, &effects)
+        case .restoredPause(let pause): scheduler.restore(pause, now: now)
         case .accept, .wake, .submissionFinished, .runEnded, .startFailed, .shortage, .withdraw,
             .withdrawAll,
             .redriven, .reloaded, .clearThrottle, .resultUsed, .forgetUses:
@@ -123,7 +126,8 @@ package struct SchedulerReplay: Sendable {
         case .begin, .restoredDisabledPlugin, .restoredTask, .restoredRequest, .restoredRun,
             .restoredRuntimeUse, .start, .drain, .dispatch, .timerFired, .clockWasSet,
             .storeBlocked,
-            .clockChecked, .factsChanged, .problem, .loaded, .switched:
+            .clockChecked, .factsChanged, .problem, .loaded, .switched, .paused, .resumed,
+            .restoredPause:
             return false
         }
         return true

@@ -40,6 +40,8 @@ package indirect enum StoreChange: Sendable {
     case notification(NotificationChange)
     /// Whether the operator has disabled a plugin, and why.
     case switched(plugin: String, off: String?)
+    /// The pause of a target, or with `nil` its end.
+    case paused(PauseTarget, Pause?)
     /// A start did not happen, or happened late; a note for the history.
     case startSkipped(SkippedStart)
     /// A plugin was quarantined, or with `nil` released from quarantine.

@@ -41,6 +41,7 @@ package struct Ledger: Sendable {
     private(set) var dead: [RunID: Request] = [:]
     private(set) var memories: [String: TaskMemory] = [:]
     private(set) var disabledPlugins: [String: String] = [:]
+    private(set) var pauses: [PauseTarget: Pause] = [:]
     /// The recent usage of plugins with a budget.
     private(set) var uses: [RuntimeUse] = []
     /// The number of schedulers that have opened it: the upper half of each epoch.
@@ -92,6 +93,7 @@ package struct Ledger: Sendable {
             memories[memory.identifier] = memory.isEmpty ? nil : memory
         // The scheduler does not decide these changes.
         case .notification, .quarantined, .startSkipped: break
+        case .paused(let target, let pause): pauses[target] = pause
         case .switched(let plugin, let off): disabledPlugins[plugin] = off
         }
     }

@@ -240,6 +240,7 @@ package struct Simulation: Sendable {
         for (name, reason) in ledger.disabledPlugins.sorted(by: { $0.key < $1.key }) {
             scheduler.restore(disabledPlugin: name, reason: reason, now: now)
         }
+        for pause in ledger.pauses.values { scheduler.restore(pause, now: now) }
         for memory in ledger.memories.values.sorted(by: { $0.identifier < $1.identifier }) {
             scheduler.restore(memory, now: now)
         }

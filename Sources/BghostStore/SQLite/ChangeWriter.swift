@@ -70,6 +70,7 @@ final class ChangeWriter {
         case .notification(let change): try keep(change)
         case .switched(let plugin, let off): try `switch`(plugin, off)
         case .quarantined(let plugin, let quarantine): try keep(plugin, quarantine)
+        case .paused(let target, let pause): try keep(target, pause)
         case .startSkipped(let start): try keep(start, now)
         }
     }

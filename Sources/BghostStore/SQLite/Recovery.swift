@@ -33,6 +33,7 @@ enum Recovery {
         if version >= 2 { try readRuntime(connection, &state) }
         if version >= 3 { try readNotifications(connection, &state) }
         if version >= 4 { try readQuarantines(connection, &state) }
+        if version >= PauseColumns.version { state.pauses = try PauseColumns.read(connection) }
         let switches = try Statement("SELECT * FROM switched_off", on: connection)
         try switches.rows { row throws(SQLiteFailure) in
             let plugin = row.text()

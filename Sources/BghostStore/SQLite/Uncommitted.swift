@@ -70,7 +70,7 @@ struct Uncommitted {
             case .discarded(let id): requests.insert(id)
             case .accepted, .closed, .runStarted, .runEnded, .moved, .remembered, .runtimeConsumed,
                 .switched,
-                .quarantined, .notification, .startSkipped:
+                .quarantined, .paused, .notification, .startSkipped:
                 break
             }
         }
@@ -120,8 +120,8 @@ struct Uncommitted {
             if result.places[request.id] == .dead { move(request.id, .pending, &result) }
         case .discarded(let id):
             if result.places[id] == .dead { move(id, .absent, &result) }
-        case .moved, .remembered, .runtimeConsumed, .switched, .quarantined, .notification,
-            .startSkipped:
+        case .moved, .remembered, .runtimeConsumed, .switched, .quarantined, .paused,
+            .notification, .startSkipped:
             break
         }
     }

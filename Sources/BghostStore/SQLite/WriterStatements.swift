@@ -20,6 +20,8 @@ struct WriterStatements {
     let switchOn: Statement
     let quarantine: Statement
     let liftQuarantine: Statement
+    let pause: Statement
+    let resume: Statement
     let keepNotification: Statement
     let removeNotification: Statement
     let writeJournal: Statement
@@ -75,6 +77,11 @@ struct WriterStatements {
             "INSERT OR REPLACE INTO quarantine VALUES (\(Self.marks(6)))"
         )
         liftQuarantine = try prepare("DELETE FROM quarantine WHERE plugin = ?")
+        pause = try prepare(
+            "INSERT OR REPLACE INTO pause (\(PauseColumns.names)) VALUES"
+                + " (\(Self.marks(PauseColumns.count)))"
+        )
+        resume = try prepare("DELETE FROM pause WHERE scope = ? AND name = ?")
         keepNotification = try prepare(
             "INSERT OR REPLACE INTO notification (\(NotificationColumns.names)) VALUES"
                 + " (\(Self.marks(NotificationColumns.count)))"

@@ -131,6 +131,39 @@ export function runNow(task, parameters = {}) {
 	});
 }
 
+/** The words of a target for `bghost pause` and `bghost resume`. */
+const targetWords = ({ scope, name }) => (scope === "all" ? ["--all"] : scope === "plugin" ? ["--plugin", name] : [name]);
+const targetQuery = ({ scope, name }) => (scope === "all" ? { all: "true" } : scope === "plugin" ? { plugin: name } : { task: name });
+const targetText = ({ scope, name }) => (scope === "all" ? "all tasks" : scope === "plugin" ? `plugin ${name}` : name);
+
+export function pauseTask(task) {
+	const target = { scope: "tasks", name: task };
+	ask({
+		title: "Pause",
+		effect: ["Starts nothing of ", name(task), " until it is resumed. Runs in progress continue; starts of its schedule do not happen."],
+		fields: [
+			{ name: "until", label: "Until", placeholder: "06:00 or 2026-11-21 06:00", hint: "A time in the zone of the manifest; empty: until it is resumed." },
+			{ name: "reason", label: "Reason" },
+		],
+		command: (values) => command("pause", ...targetWords(target), ...(values.until.trim() ? ["--until", values.until.trim()] : []), ...(values.reason ? ["--reason", values.reason] : [])),
+		verb: "Pause",
+		send: (values) => post("/v1/pauses", { ...targetQuery(target), until: values.until.trim(), reason: values.reason }),
+		done: ({ running }) => ({ text: `Paused ${task}.${running.length ? ` ${count(running.length, "run")} in progress continues.` : ""}` }),
+	});
+}
+
+/** Ends the pause of a task, which may be that of its plugin or of all tasks. */
+export function resumeTask(pause) {
+	ask({
+		title: "Resume",
+		effect: ["Ends the pause of ", name(targetText(pause)), pause.scope === "tasks" && !pause.name.endsWith(".*") ? "." : ", which holds other tasks too."],
+		command: () => command("resume", ...targetWords(pause)),
+		verb: "Resume",
+		send: () => remove("/v1/pauses", targetQuery(pause)),
+		done: ({ others }) => ({ text: `Resumed ${targetText(pause)}.${others.length ? ` It is still paused with ${others.map(targetText).join(", ")}.` : ""}` }),
+	});
+}
+
 function compact(text) {
 	try {
 		return JSON.stringify(JSON.parse(text));

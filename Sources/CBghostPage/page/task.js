@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { act, clearThrottle, runNow, withdraw } from "./actions.js";
+import { act, clearThrottle, pauseTask, resumeTask, runNow, withdraw } from "./actions.js";
 import { durations } from "./chart.js";
 import { el } from "./dom.js";
 import { badge, block, facts, heading, href, isFailure, json, linkButton, panel, pluginLink, progressOf, prose, quiet, runBadge, runColumns, runLink, runtimeOf, table, theirs } from "./parts.js";
@@ -8,6 +8,7 @@ import { stateOf } from "./tasks.js";
 
 const GATES = {
 	__proto__: null,
+	paused: "not paused",
 	pluginDisabled: "plugin enabled",
 	pluginMissing: "plugin usable",
 	manifestRemoved: "in the manifest",
@@ -58,6 +59,12 @@ function gateTable(label, gates) {
 		(gate) => gate.gate + (gate.name ?? ""),
 		"",
 	);
+}
+
+/** Who paused what, since when, until when and why. */
+function pausedBy({ scope, name, by, since, until, reason }) {
+	const what = scope === "all" ? "all tasks paused" : scope === "plugin" ? `plugin ${name} paused` : name.endsWith(".*") ? `${name} paused` : "paused";
+	return [theirs(what), " by ", theirs(by), " ", when(since), until && [", until ", when(until, "short")], reason && [": ", theirs(reason)]];
 }
 
 function verdict(explained) {
@@ -126,6 +133,7 @@ function view(ctx, { why, runs, throttle, task }) {
 			theirs(ctx.id),
 			null,
 			act("Run now", () => runNow(ctx.id), null, "main"),
+			task?.paused ? act("Resume", () => resumeTask(task.paused)) : act("Pause", () => pauseTask(ctx.id)),
 			linkButton("Logs", href("logs", null, { task: isFamily ? null : ctx.id })),
 		),
 		el(
@@ -133,6 +141,7 @@ function view(ctx, { why, runs, throttle, task }) {
 			{ class: "lead" },
 			task && stateOf(task),
 			last && el("span", null, "last ", runBadge(last), " ", el("a", { href: href("runs", last.id) }, when(last.endedAt))),
+			task?.paused && el("span", null, pausedBy(task.paused)),
 			task?.deadLetters > 0 && el("a", { href: href("dead", null, { task: ctx.id }) }, count(task.deadLetters, "dead letter")),
 		),
 		el(

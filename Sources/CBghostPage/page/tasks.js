@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { act, runNow } from "./actions.js";
+import { act, pauseTask, resumeTask, runNow } from "./actions.js";
 import { el } from "./dom.js";
 import { allOf, badge, choose, filters, has, heading, href, isFailure, pluginLink, prose, quiet, runBadge, search, table, taskLink } from "./parts.js";
 import { count, duration, when } from "./time.js";
@@ -10,6 +10,7 @@ const WINDOW = 100;
 /** What a task does now: a failure of its last run is beside it, not in place of it. */
 export function stateOf(task) {
 	if (task.running.length) return badge("live", task.running.length > 1 ? `running ×${task.running.length}` : "running");
+	if (task.paused) return badge("warn", "paused");
 	if (task.pending?.attention) return badge("warn", "held");
 	if (task.pending) return badge("wait", "waiting");
 	return badge("off", "idle");
@@ -20,6 +21,7 @@ const STATES = [
 	["running", "Running"],
 	["waiting", "Waiting"],
 	["held", "Held"],
+	["paused", "Paused"],
 	["idle", "Idle"],
 	["failing", "Failing"],
 	["dead", "With dead letters"],
@@ -30,6 +32,7 @@ const TESTS = {
 	running: (task) => task.running.length > 0,
 	waiting: (task) => task.pending !== null,
 	held: (task) => Boolean(task.pending?.attention),
+	paused: (task) => Boolean(task.paused),
 	idle: (task) => !task.running.length && !task.pending,
 	failing: (task) => isFailure(task.last),
 	dead: (task) => task.deadLetters > 0,
@@ -86,6 +89,7 @@ function view(ctx) {
 					["Plugin", (task) => pluginLink(task.plugin), "less"],
 					["Dead", (task) => (task.deadLetters ? el("a", { href: href("dead", null, { task: task.id }) }, String(task.deadLetters)) : ""), "fit num less"],
 					["", (task) => act("Run now", () => runNow(task.id), `Run ${task.id} now`), "fit"],
+					["", (task) => (task.paused ? act("Resume", () => resumeTask(task.paused), `Resume ${task.id}`) : act("Pause", () => pauseTask(task.id), `Pause ${task.id}`)), "fit less"],
 				],
 				rows,
 				(task) => task.id,

@@ -144,6 +144,7 @@ enum APIReference {
         case runs = "Runs"
         case deadLetters = "Dead letters"
         case policy = "Throttling and uses"
+        case pauses = "Pauses"
         case plugins = "Plugins"
         case simulation = "Simulation"
         case notifications = "Notifications"

@@ -7,11 +7,14 @@
 extension Endpoint {
     var group: APIReference.Group {
         switch self {
-        case .version, .alive, .ready, .health, .metrics, .status, .reload, .backup, .logs: .daemon
+        case .version, .alive, .ready, .health, .metrics, .status, .drainStatus, .drain, .reload,
+            .backup, .logs:
+            .daemon
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .why: .requests
         case .runs, .starts, .past, .run, .expire, .stop: .runs
         case .dead, .redrive, .discard: .deadLetters
         case .throttle, .clearThrottle, .uses, .addUse, .clearUses: .policy
+        case .pauses, .pause, .resume: .pauses
         case .disable, .enable: .plugins
         case .simulateFact, .simulateClock: .simulation
         case .outbox, .testNotification, .act: .notifications
@@ -58,8 +61,18 @@ extension Endpoint {
         case .uses: "When the results of tasks are used, for tasks with `learnsUse`."
         case .addUse: "Records a use of a task's results now."
         case .clearUses: "Deletes the learned uses of a task."
+        case .pauses: "The pauses in force, the oldest first."
+        case .pause:
+            """
+            Pauses tasks, also across restarts and reloads: nothing of them starts, and runs in \
+            progress continue. A second pause of the same target changes its end and its reason.
+            """
+        case .resume: "Ends the pause of exactly this target, before its time."
         case .disable: "Switches a plugin off, also across restarts."
         case .enable: "Switches a plugin on, and lifts its quarantine."
+        case .drainStatus: "How far the daemon is with its end."
+        case .drain:
+            "Stops the daemon: at once, or with `finish` when its runs have ended by themselves. A second call can only shorten the time."
         case .reload:
             "Reloads the manifest, all of it or nothing; with `dryRun` only says what that would change."
         case .backup: "Writes a copy of the store into a new file."
@@ -116,7 +129,8 @@ extension Endpoint {
             .past, .run, .expire, .stop, .ticket, .endSession,
             .pending, .cancelAll,
             .cancel, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses, .addUse,
-            .clearUses, .disable, .enable, .reload, .backup, .why, .simulateFact, .simulateClock,
+            .clearUses, .pauses, .pause, .resume, .disable, .enable, .drainStatus, .drain, .reload,
+            .backup, .why, .simulateFact, .simulateClock,
             .outbox, .testNotification, .transfers, .cancelTransfer, .retryTransfer, .logs:
             nil
         }
@@ -168,6 +182,9 @@ extension Endpoint {
             ]
         case .clearThrottle: [.noSuchTask, .storeFailed, .notStored]
         case .addUse, .clearUses: [.noSuchTask, .notPermitted, .storeFailed, .notStored]
+        case .pauses, .drainStatus, .drain: []
+        case .pause: [.noSuchTask, .noSuchPlugin, .unavailable, .storeFailed, .notStored]
+        case .resume: [.notPaused, .storeFailed, .notStored]
         case .disable, .enable: [.noSuchPlugin, .storeFailed, .notStored]
         case .reload: [.manifestRefused, .needsRestart, .unavailable]
         case .backup: [.backupFailed]

@@ -66,6 +66,23 @@ extension Endpoint {
             )
         case .uses: (200, Answer(Schema.uses, API.Uses(tasks: [APISamples.readableUse])))
         case .addUse, .clearUses: (200, Answer(Schema.use, APISamples.readableUse))
+        case .drainStatus, .drain:
+            (
+                200,
+                Answer(
+                    Schema.drain,
+                    DrainStatus(
+                        draining: true,
+                        finishing: true,
+                        running: 2,
+                        until: 1_795_262_400_000_000_000
+                    )
+                )
+            )
+        case .pauses:
+            (200, Answer(Schema.pauses, API.Pauses(pauses: [API.Pause(APISamples.pause)])))
+        case .pause: (200, Answer(Schema.pause, API.PauseAnswer(APISamples.pauseChange)))
+        case .resume: (200, Answer(Schema.resume, API.PauseAnswer(APISamples.pauseChange)))
         case .disable, .enable:
             (
                 200,

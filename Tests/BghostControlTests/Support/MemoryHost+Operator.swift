@@ -74,6 +74,45 @@ extension MemoryHost {
 
     func learn(_ status: UseStatus) { learned[status.task] = status }
 
+    func drain(within bound: Duration?) -> DrainStatus {
+        drains.append(bound)
+        return drainStatus()
+    }
+
+    func drainEnded() -> DrainStatus { drainStatus() }
+
+    func drainStatus() -> DrainStatus {
+        DrainStatus(draining: !drains.isEmpty, finishing: drains.last.map { $0 != .zero } ?? false)
+    }
+
+    func pauses() -> [Pause] { paused }
+
+    func pause(_ order: PauseOrder) throws(OperatorRefusal) -> PauseChange {
+        if case .plugin(let name) = order.target { try check(name) }
+        orders.append(order)
+        var pause = Pause(
+            target: order.target,
+            since: 1_700_000_000_000_000_000,
+            user: order.user,
+            reason: order.reason
+        )
+        if case .after(let seconds) = order.end {
+            pause.until = pause.since + Int64(seconds) * 1_000_000_000
+            pause.isRelative = true
+        }
+        paused.removeAll { $0.target == order.target }
+        paused.append(pause)
+        return PauseChange(pause: pause, others: paused.filter { $0.target != order.target })
+    }
+
+    func resume(_ target: PauseTarget) throws(OperatorRefusal) -> PauseChange {
+        guard let index = paused.firstIndex(where: { $0.target == target }) else {
+            throw OperatorRefusal(.notPaused, "there is no pause of \(target.subject)")
+        }
+        let pause = paused.remove(at: index)
+        return PauseChange(pause: pause, others: paused)
+    }
+
     func disable(
         plugin: String,
         reason: String,

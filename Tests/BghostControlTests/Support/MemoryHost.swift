@@ -44,6 +44,11 @@ actor MemoryHost: HostControl {
     /// What is answered to questions about uses, by the only tasks that learn.
     var learned: [String: UseStatus] = ["com.acme.storm": UseStatus(task: "com.acme.storm")]
     var switchedOff: String?
+    /// The bounds of the drains that were asked for.
+    var drains: [Duration?] = []
+    /// The pauses, and what was ordered.
+    var paused: [Pause] = []
+    var orders: [PauseOrder] = []
     var quarantine: Quarantine?
     var idleEnds: IdleWorkerEnds?
     /// What is answered to a backup; by default its file exists.

@@ -107,7 +107,7 @@ private struct GateFate {
 
     mutating func next() throws {
         steps += 1
-        switch below(19) {
+        switch below(20) {
         case 0..<4: submit(isManual: false)
         case 4: submit(isManual: true)
         case 5, 6: arrive()
@@ -121,6 +121,7 @@ private struct GateFate {
         case 15: updateNow()
         case 16: use()
         case 17: holdForStore()
+        case 18: pauseOrResume()
         default: pass()
         }
     }
@@ -218,7 +219,7 @@ private struct GateFate {
     private mutating func setClock() {
         now.unix += Int64.random(in: -World.hour...World.hour, using: &random)
         // The scheduler computes throttle points again, so their delay may be over.
-        happen(opening: [.throttle, .notBefore, .coalescing, .usualUse, .budget]) {
+        happen(opening: [.throttle, .notBefore, .coalescing, .usualUse, .budget, .paused]) {
             $0.clockWasSet(now: $1, &$2)
         }
     }
@@ -293,6 +294,23 @@ private struct GateFate {
         }
     }
 
+    private mutating func pauseOrResume() {
+        let targets: [PauseTarget] = [.all, .plugin("q"), .tasks(someTask()), .tasks("no.such.*")]
+        let target = targets[below(targets.count)]
+        // Most are short and are for one task: otherwise nothing else would happen.
+        guard below(3) == 0 else {
+            return happen(opening: [.paused]) { _ = $0.resume(target, now: $1, &$2) }
+        }
+        let pause = Pause(
+            target: target,
+            since: now.unix,
+            until: now.unix + someTime(),
+            isRelative: below(2) == 0,
+            user: "a test"
+        )
+        happen(opening: []) { $0.pause(pause, now: $1, &$2) }
+    }
+
     private mutating func changePlugin() {
         let plugin = below(scheduler.catalog.plugins.count)
         let isLoaded = below(2) == 0
@@ -318,7 +336,9 @@ private struct GateFate {
     private mutating func updateNow() {
         let doubt: ClockDoubt? = below(2) == 0 ? .unsynchronised : nil
         happen(
-            opening: [.clockUnsynced, .throttle, .notBefore, .coalescing, .usualUse, .budget]
+            opening: [
+                .clockUnsynced, .throttle, .notBefore, .coalescing, .usualUse, .budget, .paused,
+            ]
         ) {
             $0.clockChecked(doubt, now: $1, &$2)
         }

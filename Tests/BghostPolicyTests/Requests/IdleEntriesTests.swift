@@ -117,6 +117,8 @@ import Testing
                 "skipped \(side.index.entries[entry].identifier) \(request.id.low)"
             case .missed(let request, let entry):
                 "missed \(side.index.entries[entry].identifier) \(request.id.low)"
+            case .paused(let request, let entry):
+                "paused \(side.index.entries[entry].identifier) \(request.id.low)"
             case .displace(let entry): "displace \(side.index.entries[entry].identifier)"
             }
         }

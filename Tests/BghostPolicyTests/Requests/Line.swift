@@ -65,6 +65,7 @@ struct Line {
             case .start(let request, _): done.append("start \(request.id.low)")
             case .skipped(let request, _): done.append("skip \(request.id.low)")
             case .missed(let request, _): done.append("missed \(request.id.low)")
+            case .paused(let request, _): done.append("paused \(request.id.low)")
             case .displace: done.append("displace")
             }
         }

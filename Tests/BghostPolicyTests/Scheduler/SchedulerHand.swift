@@ -19,6 +19,7 @@ struct SchedulerHand {
     private(set) var pending: [RunID: Request] = [:]
     private(set) var memories: [String: TaskMemory] = [:]
     private(set) var runtime: [RuntimeUse] = []
+    private(set) var pauses: [PauseTarget: Pause] = [:]
     /// How requests ended that got no run.
     private(set) var ends: [RunID: RequestEnd] = [:]
     /// Starts that did not happen, or happened late.
@@ -129,7 +130,8 @@ struct SchedulerHand {
         begun = []
         notes = []
         let (memories, pending) = (memories.values, pending.values.sorted { $0.id < $1.id })
-        perform { [runtime] scheduler, now, effects in
+        perform { [runtime, pauses] scheduler, now, effects in
+            for pause in pauses.values { scheduler.restore(pause, now: now) }
             for use in runtime { scheduler.restore(use, now: now) }
             for memory in memories { scheduler.restore(memory, now: now) }
             for request in pending { scheduler.restore(request, now: now, &effects) }
@@ -247,6 +249,9 @@ struct SchedulerHand {
         perform { $0.dispatch(now: $1, &$2) }
     }
 
+    /// Stores a change as the daemon does.
+    mutating func store(_ change: StoreChange) { keep(change) }
+
     private mutating func keep(_ change: StoreChange?) -> Bool {
         if let change { keep(change) }
         return change != nil
@@ -350,6 +355,7 @@ struct SchedulerHand {
             runtime.removeAll { ($0.minute, $0.kind) == (use.minute, use.kind) }
             runtime.append(use)
         case .startSkipped(let start): skipped.append(start)
+        case .paused(let target, let pause): pauses[target] = pause
         case .runEnded, .discarded, .switched, .quarantined, .notification: break
         }
     }
