@@ -394,6 +394,7 @@ let package = Package(
             dependencies: ["CBghostTemplates"],
             swiftSettings: swift
         ),
+        .target(name: "BghostTerminal", dependencies: [], swiftSettings: swift),
         .target(
             name: "BghostCommand",
             dependencies: [
@@ -401,8 +402,8 @@ let package = Package(
                 "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
                 "BghostNotify", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
-                "BghostStore",
-                "BghostTemplates", "BghostTransfer", "BghostTransferRules", "BghostTrust",
+                "BghostStore", "BghostTemplates", "BghostTerminal", "BghostTransfer",
+                "BghostTransferRules", "BghostTrust",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -822,8 +823,7 @@ let package = Package(
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCommand", "BghostControl", "BghostFacts",
                 "BghostLinux", "BghostManifest", "BghostMetrics", "BghostModel", "BghostNotify",
-                "BghostPolicy",
-                "BghostServices", "BghostTestSupport", "bghost",
+                "BghostPolicy", "BghostServices", "BghostTerminal", "BghostTestSupport", "bghost",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import BghostLinux
 internal import ArgumentParser
+internal import BghostTerminal
 internal import Glibc
 
 /// The program `bghost`: runs a command line, and returns its exit status.

@@ -4,6 +4,7 @@ import BghostBase
 @testable import BghostCommand
 import BghostModel
 import BghostServices
+@testable import BghostTerminal
 import BghostTestSupport
 import Glibc
 import Testing

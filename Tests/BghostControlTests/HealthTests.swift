@@ -4,6 +4,7 @@
 import BghostBase
 @testable import BghostCommand
 @testable import BghostControl
+@testable import BghostTerminal
 import BghostTestSupport
 import Testing
 

@@ -6,6 +6,7 @@ import BghostModel
 import BghostPolicy
 @testable import BghostCommand
 import BghostControl
+@testable import BghostTerminal
 import BghostTestSupport
 import Testing
 

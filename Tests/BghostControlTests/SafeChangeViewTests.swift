@@ -4,6 +4,7 @@
 import BghostBase
 @testable import BghostCommand
 import BghostPolicy
+@testable import BghostTerminal
 import BghostTestSupport
 import Testing
 

@@ -2,6 +2,7 @@
 
 import BghostAPI
 @testable import BghostCommand
+@testable import BghostTerminal
 import Testing
 
 @Suite struct TerminalTests {

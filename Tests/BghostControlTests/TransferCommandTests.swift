@@ -3,6 +3,7 @@
 @testable import BghostAPI
 import BghostBase
 @testable import BghostCommand
+@testable import BghostTerminal
 import Testing
 
 /// What operators see of transfers.

@@ -5,6 +5,7 @@ import BghostBase
 import BghostModel
 import BghostPolicy
 @testable import BghostCommand
+@testable import BghostTerminal
 import Testing
 
 @Suite struct ViewTests {

@@ -140,15 +140,16 @@ enum ModuleTable {
         ),
         Module("CBghostTemplates"),
         Module("BghostTemplates", ["CBghostTemplates"]),
+        Module("BghostTerminal"),
         Module(
             "BghostCommand",
             [
                 "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
                 "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
-                "BghostNotify",
-                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
-                "BghostTemplates", "BghostTransfer", "BghostTransferRules", "BghostTrust",
+                "BghostNotify", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
+                "BghostStore", "BghostTemplates", "BghostTerminal", "BghostTransfer",
+                "BghostTransferRules", "BghostTrust",
             ]
         ),
         Module(

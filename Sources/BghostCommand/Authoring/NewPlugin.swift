@@ -4,6 +4,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import BghostControl
 internal import BghostTemplates
+internal import BghostTerminal
 internal import Glibc
 
 /// Writes the files of a new plugin.

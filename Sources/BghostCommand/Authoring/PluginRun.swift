@@ -10,6 +10,7 @@ internal import BghostModel
 internal import BghostPolicy
 internal import BghostServices
 internal import BghostStore
+internal import BghostTerminal
 internal import BghostTransfer
 internal import Glibc
 internal import Synchronization

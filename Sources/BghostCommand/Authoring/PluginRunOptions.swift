@@ -5,6 +5,7 @@ internal import BghostBase
 internal import BghostControl
 internal import BghostManifest
 internal import BghostModel
+internal import BghostTerminal
 
 /// The checked options of `bghost plugin run`.
 struct PluginRunOptions {

@@ -5,6 +5,7 @@ internal import BghostBase
 internal import BghostLinux
 internal import BghostModel
 internal import BghostServices
+internal import BghostTerminal
 internal import Glibc
 internal import Synchronization
 

@@ -8,6 +8,7 @@ internal import BghostInspection
 internal import BghostLinux
 internal import BghostModel
 internal import BghostPlugin
+internal import BghostTerminal
 
 /// Makes a bundle of a plugin.
 enum BundlePacker {

@@ -4,6 +4,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import BghostBundle
 internal import BghostModel
+internal import BghostTerminal
 
 /// Says who signed a bundle.
 enum BundleVerifier {

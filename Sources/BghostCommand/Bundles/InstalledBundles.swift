@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import BghostBase
 internal import BghostBundle
+internal import BghostTerminal
 internal import BghostTrust
 
 /// Lists and removes installed bundles.

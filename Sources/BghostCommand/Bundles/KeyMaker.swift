@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostTerminal
 internal import BghostTrust
 internal import Glibc
 

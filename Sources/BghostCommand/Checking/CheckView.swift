@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostCheck
+internal import BghostTerminal
 
 /// Prints the results of checks, one line each, and how the author can resolve those that did not pass.
 struct CheckView {

@@ -4,6 +4,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import BghostLinux
 internal import BghostCheck
+internal import BghostTerminal
 internal import Glibc
 
 /// Checks a plugin for its author, and prints the results.

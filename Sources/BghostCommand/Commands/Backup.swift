@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostTerminal
 
 struct Backup: ClientCommand {
     static let configuration = CommandConfiguration(

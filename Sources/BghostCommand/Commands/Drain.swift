@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import BghostAPI
 internal import BghostControl
+internal import BghostTerminal
 internal import Glibc
 
 struct Drain: ClientCommand {

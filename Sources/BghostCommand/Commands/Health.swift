@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import BghostAPI
 internal import BghostControl
+internal import BghostTerminal
 
 struct Health: ClientCommand {
     static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ internal import BghostBase
 internal import BghostModel
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostTerminal
 
 struct Logs: ClientCommand {
     static let configuration = CommandConfiguration(

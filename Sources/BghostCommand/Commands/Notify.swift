@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostTerminal
 
 struct Notify: ParsableCommand {
     static let configuration = CommandConfiguration(

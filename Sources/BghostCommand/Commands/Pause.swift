@@ -5,6 +5,7 @@ internal import BghostAPI
 internal import BghostControl
 internal import BghostModel
 internal import BghostPolicy
+internal import BghostTerminal
 
 /// The options that select what is paused.
 struct PauseTargetOptions: ParsableArguments {

@@ -6,6 +6,7 @@ internal import BghostLinux
 internal import BghostManifest
 internal import BghostPolicy
 internal import ArgumentParser
+internal import BghostTerminal
 
 struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import BghostBundle
 internal import BghostControl
+internal import BghostTerminal
 
 /// The options of the commands that install a bundle.
 struct InstallOptions: ParsableArguments {

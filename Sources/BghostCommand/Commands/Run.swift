@@ -6,6 +6,7 @@ internal import BghostModel
 internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostTerminal
 
 /// A log level as an argument.
 enum LevelName: String, ExpressibleByArgument, CaseIterable {

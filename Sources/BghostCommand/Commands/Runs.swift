@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import BghostAPI
 internal import BghostControl
 internal import BghostModel
+internal import BghostTerminal
 
 struct Runs: ClientCommand {
     static let configuration = CommandConfiguration(

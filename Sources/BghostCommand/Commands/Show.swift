@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostTerminal
 
 struct Show: ClientCommand {
     static let configuration = CommandConfiguration(

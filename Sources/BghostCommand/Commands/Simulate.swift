@@ -3,6 +3,7 @@
 internal import BghostBase
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostTerminal
 
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(

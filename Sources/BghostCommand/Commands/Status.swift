@@ -4,6 +4,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostTerminal
 
 struct Status: ClientCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ internal import BghostBase
 internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostTerminal
 
 struct Submit: ClientCommand {
     static let configuration = CommandConfiguration(

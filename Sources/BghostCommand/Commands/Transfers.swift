@@ -4,6 +4,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostTerminal
 
 struct Transfers: ParsableCommand {
     static let configuration = CommandConfiguration(

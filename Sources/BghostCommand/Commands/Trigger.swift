@@ -5,6 +5,7 @@ internal import BghostModel
 internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostTerminal
 internal import Glibc
 internal import UnixSignals
 

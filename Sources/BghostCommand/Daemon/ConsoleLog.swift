@@ -6,6 +6,7 @@ internal import BghostControl
 internal import BghostLinux
 internal import BghostModel
 internal import BghostServices
+internal import BghostTerminal
 internal import Glibc
 internal import Synchronization
 

@@ -6,6 +6,7 @@ internal import BghostLinux
 internal import BghostManifest
 internal import BghostModel
 internal import BghostServices
+internal import BghostTerminal
 internal import BghostTransferRules
 internal import BghostControl
 internal import BghostStore

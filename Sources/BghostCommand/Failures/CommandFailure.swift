@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostTerminal
 
 /// The error with which a command ends, for people and for scripts.
 struct CommandFailure: Error, Equatable, Sendable {

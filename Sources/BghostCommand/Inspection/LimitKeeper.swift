@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import BghostBase
 internal import BghostLinux
+internal import BghostTerminal
 internal import Glibc
 
 /// Reports how limits of memory, threads and processor shares are enforced on this machine.

@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import BghostBase
 internal import BghostPlugin
+internal import BghostTerminal
 
 /// Prints the descriptor and properties of a plugin's file, without running its code.
 enum PluginInspector {

@@ -6,6 +6,7 @@ internal import BghostInspection
 internal import BghostLinux
 internal import BghostManifest
 internal import BghostModel
+internal import BghostTerminal
 internal import Glibc
 
 /// Reports which sandbox layers work on this machine, as tested by a worker that tries forbidden actions.

@@ -8,6 +8,7 @@ internal import BghostModel
 internal import BghostSandbox
 internal import BghostControl
 internal import BghostPlugin
+internal import BghostTerminal
 
 /// Checks a manifest and its plugins, with the same code as the daemon's start.
 ///

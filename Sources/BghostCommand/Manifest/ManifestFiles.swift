@@ -7,6 +7,7 @@ internal import BghostManifest
 internal import BghostModel
 internal import BghostControl
 internal import BghostFunctionCalls
+internal import BghostTerminal
 internal import BghostTrust
 internal import Glibc
 

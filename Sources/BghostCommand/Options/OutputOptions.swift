@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import BghostTerminal
 
 /// The options for a command's output.
 struct OutputOptions: ParsableArguments {
@@ -25,3 +26,5 @@ struct LookOptions: ParsableArguments {
         return Console(color)
     }
 }
+
+extension ColorChoice: ExpressibleByArgument {}

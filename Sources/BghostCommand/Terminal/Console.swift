@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostControl
+internal import BghostTerminal
 internal import Glibc
 
 /// The output streams of the program: stdout for the answer, stderr for everything else.

@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import BghostBase
 internal import BghostPolicy
+internal import BghostTerminal
 
 /// The text output of `bghost dead`.
 struct DeadView {

@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostNotify
+internal import BghostTerminal
 
 /// The text output of `bghost notify outbox`.
 struct OutboxView {

@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostModel
+internal import BghostTerminal
 
 extension Outcome {
     /// The sign of the outcome.

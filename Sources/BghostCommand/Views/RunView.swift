@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import BghostBase
 internal import BghostModel
+internal import BghostTerminal
 
 /// The text output for one run, in full or in one line.
 struct RunView {

@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import BghostBase
 internal import BghostModel
+internal import BghostTerminal
 
 /// The text output of `bghost runs`.
 struct RunsView {

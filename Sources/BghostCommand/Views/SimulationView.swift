@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostFacts
+internal import BghostTerminal
 
 /// The text output for simulations, one line each.
 struct SimulationView {

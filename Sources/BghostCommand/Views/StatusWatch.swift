@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostControl
+internal import BghostTerminal
 internal import Glibc
 internal import UnixSignals
 

@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import BghostModel
 internal import BghostPolicy
+internal import BghostTerminal
 
 /// The text output of `bghost throttle`.
 struct ThrottleView {

@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostTerminal
 
 /// The text output of `bghost transfers`.
 struct TransfersView {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostTerminal
 
 /// The text output of `bghost uses`.
 struct UsesView {

@@ -5,6 +5,7 @@ internal import BghostBase
 internal import BghostFacts
 internal import BghostModel
 internal import BghostPolicy
+internal import BghostTerminal
 
 /// The text output of `bghost why`.
 struct WhyView {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
-
 /// When to use colour.
-enum ColorChoice: String, Equatable, Sendable, CaseIterable {
+package enum ColorChoice: String, Equatable, Sendable, CaseIterable {
     case auto, always, never
 
     /// The choice in a command line that may be invalid.
-    init(in arguments: some Sequence<String>) {
+    package init(in arguments: some Sequence<String>) {
         var isNext = false
         var choice = ColorChoice.auto
         for argument in arguments where argument != "--" {
@@ -21,16 +19,14 @@ enum ColorChoice: String, Equatable, Sendable, CaseIterable {
     }
 }
 
-extension ColorChoice: ExpressibleByArgument {}
-
 /// The capabilities of an output stream.
-struct Style: Equatable, Sendable {
-    var hasColor: Bool
-    var hasUnicode: Bool
+package struct Style: Equatable, Sendable {
+    package var hasColor: Bool
+    package var hasUnicode: Bool
     /// The width of the terminal, columns; `nil` if the stream is no terminal.
-    var width: Int?
+    package var width: Int?
 
-    init(hasColor: Bool, hasUnicode: Bool, width: Int? = nil) {
+    package init(hasColor: Bool, hasUnicode: Bool, width: Int? = nil) {
         self.hasColor = hasColor
         self.hasUnicode = hasUnicode
         self.width = width
@@ -41,7 +37,7 @@ struct Style: Equatable, Sendable {
     /// - Parameters:
     ///   - isTerminal: whether this stream is a terminal.
     ///   - environment: looks up a variable; `nil` if it is unset or empty.
-    init(choice: ColorChoice, isTerminal: Bool, environment: (String) -> String?) {
+    package init(choice: ColorChoice, isTerminal: Bool, environment: (String) -> String?) {
         hasColor =
             switch choice {
             case .always: true
@@ -61,7 +57,7 @@ struct Style: Equatable, Sendable {
     }
 
     /// The colour or weight of a text.
-    enum Tone: String, Sendable {
+    package enum Tone: String, Sendable {
         case good = "32"
         case warning = "33"
         case bad = "31"
@@ -69,18 +65,18 @@ struct Style: Equatable, Sendable {
         case strong = "1"
     }
 
-    func painted(_ text: String, _ tone: Tone?) -> String {
+    package func painted(_ text: String, _ tone: Tone?) -> String {
         guard hasColor, let tone, !text.isEmpty else { return text }
         return "\u{1B}[\(tone.rawValue)m\(text)\u{1B}[0m"
     }
 
     /// A sign that is understandable without colour.
-    enum Mark: Sendable {
+    package enum Mark: Sendable {
         case good, warning, bad, none
     }
 
     /// A text that is at most so many columns wide; a longer one ends with a sign that it was cut.
-    func cut(_ text: String, to width: Int) -> String {
+    package func cut(_ text: String, to width: Int) -> String {
         guard DisplayWidth.of(text) > width else { return text }
         let mark = hasUnicode ? "…" : "..."
         var kept = ""
@@ -94,7 +90,7 @@ struct Style: Equatable, Sendable {
     }
 
     /// The text of a sign, one column wide.
-    func text(_ mark: Mark) -> String {
+    package func text(_ mark: Mark) -> String {
         switch mark {
         case .good: hasUnicode ? "✓" : "+"
         case .warning: "!"
@@ -103,7 +99,7 @@ struct Style: Equatable, Sendable {
         }
     }
 
-    func tone(_ mark: Mark) -> Tone? {
+    package func tone(_ mark: Mark) -> Tone? {
         switch mark {
         case .good: .good
         case .warning: .warning
@@ -112,5 +108,5 @@ struct Style: Equatable, Sendable {
         }
     }
 
-    func painted(_ mark: Mark) -> String { painted(text(mark), tone(mark)) }
+    package func painted(_ mark: Mark) -> String { painted(text(mark), tone(mark)) }
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A table with aligned columns.
-struct TextTable: Sendable {
+package struct TextTable: Sendable {
     /// A cell: its text, which must be safe for terminals, and its tone.
-    struct Cell: Sendable, ExpressibleByStringLiteral {
-        var text: String
-        var tone: Style.Tone?
+    package struct Cell: Sendable, ExpressibleByStringLiteral {
+        package var text: String
+        package var tone: Style.Tone?
 
-        init(_ text: String, _ tone: Style.Tone? = nil) {
+        package init(_ text: String, _ tone: Style.Tone? = nil) {
             self.text = text
             self.tone = tone
         }
 
-        init(stringLiteral text: String) { self.init(text) }
+        package init(stringLiteral text: String) { self.init(text) }
     }
 
     private let header: [String]
     private var rows: [[Cell]] = []
 
     /// - Parameter header: one title for each column.
-    init(header: [String]) {
+    package init(header: [String]) {
         self.header = header
     }
 
-    mutating func add(_ row: [Cell]) {
+    package mutating func add(_ row: [Cell]) {
         precondition(row.count == header.count, "a row has one cell for each title")
         rows.append(row)
     }
@@ -31,7 +31,7 @@ struct TextTable: Sendable {
     /// The lines of the table, with line breaks; on a terminal, cells are cut so that a line fits.
     ///
     /// Columns without text are omitted. Times are those of the host's zone.
-    func text(_ style: Style) -> String {
+    package func text(_ style: Style) -> String {
         let kept = header.indices.filter { column in
             rows.contains { !$0[column].text.isEmpty }
         }

@@ -5,10 +5,10 @@ internal import Glibc
 /// Shows times in the zone of the host: RFC 3339 with its offset.
 ///
 /// The daemon's sentences have times in UTC, which every program can read; people read them here.
-enum LocalTime {
+package enum LocalTime {
     /// Replaces each time in UTC, such as `2026-11-21T03:00:00.000Z`, by that of the host's zone, such as
     /// `2026-11-21T04:00:00.000+01:00`; nothing changes where the zone is UTC.
-    static func text(_ text: String) -> String {
+    package static func text(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "Z")) else { return text }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
@@ -98,7 +98,7 @@ enum LocalTime {
     }
 
     /// Makes UTC the zone of this process, once; call it before other threads read the environment.
-    static func useUTC() { _ = utc }
+    package static func useUTC() { _ = utc }
 
     private static let utc: Void = {
         setenv("TZ", "UTC0", 1)

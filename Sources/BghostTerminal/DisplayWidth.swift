@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Computes the width of text on a terminal, columns.
-enum DisplayWidth {
+package enum DisplayWidth {
     /// The width of a text without control characters.
-    static func of(_ text: String) -> Int {
+    package static func of(_ text: String) -> Int {
         // Fast path for ASCII, which nearly all texts are.
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + width(of: $1) }
     }
 
     /// The text, padded with spaces to a width; a longer text is unchanged.
-    static func padded(_ text: String, to width: Int) -> String {
+    package static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - of(text)))
     }
 

@@ -3,9 +3,9 @@
 internal import Glibc
 
 /// Formats and parses quantities for people.
-enum HumanText {
+package enum HumanText {
     /// A duration in at most two units: `340ms`, `1.2s`, `2m05s`, `26h03m`, `3d`.
-    static func duration(_ duration: Duration) -> String {
+    package static func duration(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return "0ms" }
         let milliseconds = attoseconds / 1_000_000_000_000_000
@@ -23,7 +23,7 @@ enum HumanText {
     /// A time relative to now: `4m ago`, `in 11m`, `now`.
     ///
     /// Both times are Unix nanoseconds.
-    static func time(_ time: Int64, now: Int64) -> String {
+    package static func time(_ time: Int64, now: Int64) -> String {
         let (distance, overflow) = time.subtractingReportingOverflow(now)
         let seconds = overflow ? Int64.max : distance / 1_000_000_000
         guard seconds != 0 else { return "now" }
@@ -32,7 +32,7 @@ enum HumanText {
     }
 
     /// A size in binary units: `512 B`, `1.5 MiB`.
-    static func bytes(_ count: UInt64) -> String {
+    package static func bytes(_ count: UInt64) -> String {
         guard count >= 1024 else { return "\(count) B" }
         var value = Double(count)
         var unit = 0
@@ -49,7 +49,7 @@ enum HumanText {
     /// The local time of day with milliseconds, for logs.
     ///
     /// - Parameter time: Unix nanoseconds.
-    static func clock(_ time: Int64) -> String {
+    package static func clock(_ time: Int64) -> String {
         var seconds = time_t(time / 1_000_000_000)
         let milliseconds = time / 1_000_000 % 1000
         if milliseconds < 0 { seconds -= 1 }
@@ -62,7 +62,7 @@ enum HumanText {
 
     /// Parses a duration with units: `30s`, `1h30m`, `250ms`; `nil` for any other text, including a bare or
     /// negative number.
-    static func duration(from text: String) -> Duration? {
+    package static func duration(from text: String) -> Duration? {
         var rest = text[...]
         var total: Int64 = 0
         guard !rest.isEmpty else { return nil }
