@@ -292,9 +292,15 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostAudit",
+            dependencies: ["BghostCrypto", "BghostModel"],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostStore",
             dependencies: [
-                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
+                "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel",
+                "BghostNotify",
                 "BghostPolicy", "BghostTransferRules", "CSQLite",
             ],
             swiftSettings: swift
@@ -323,7 +329,8 @@ let package = Package(
         .target(
             name: "BghostDispatch",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts",
+                "BghostLinux",
                 "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices",
                 "BghostStore",
             ],
@@ -664,7 +671,8 @@ let package = Package(
         .testTarget(
             name: "BghostStoreTests",
             dependencies: [
-                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
+                "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel",
+                "BghostNotify",
                 "BghostPolicy", "BghostStore", "BghostTestSupport", "BghostTransferRules",
             ],
             swiftSettings: swift
@@ -672,8 +680,8 @@ let package = Package(
         .testTarget(
             name: "StoreCrashTests",
             dependencies: [
-                "BghostBase", "BghostModel", "BghostPolicy", "BghostStore", "BghostTestSupport",
-                "StoreScript", "store-writer",
+                "BghostAudit", "BghostBase", "BghostModel", "BghostPolicy", "BghostStore",
+                "BghostTestSupport", "StoreScript", "store-writer",
             ],
             swiftSettings: swift
         ),
@@ -769,7 +777,8 @@ let package = Package(
         .target(
             name: "BghostOwnerSupport",
             dependencies: [
-                "BghostBase", "BghostLinux", "BghostModel", "BghostPolicy", "BghostStore",
+                "BghostAudit", "BghostBase", "BghostLinux", "BghostModel", "BghostPolicy",
+                "BghostStore",
             ],
             path: "Tests/OwnerSupport",
             swiftSettings: swift
@@ -837,7 +846,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostControl", "BghostDispatch",
+                "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostControl",
+                "BghostDispatch",
                 "BghostFacts", "BghostFuzz", "BghostHost", "BghostInspection", "BghostLinux",
                 "BghostModel", "BghostPolicy", "BghostServices", "BghostStore", "BghostTestSupport",
                 "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostWire", "bghost",

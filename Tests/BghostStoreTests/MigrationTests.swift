@@ -13,18 +13,27 @@ import Testing
     private static let oldRecord =
         "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);"
 
-    /// Takes away what the seventh version brought.
-    private static let sixth = """
-        DROP INDEX output_success;
-        DROP INDEX run_plugin;
-        DROP INDEX run_failed;
-        DROP INDEX run_failed_task;
-        DROP INDEX run_failed_plugin;
-        DROP TABLE extent;
-        DROP TABLE start;
-        ALTER TABLE output DROP COLUMN success;
-        PRAGMA user_version = 6;
+    /// Takes away what the eighth version brought.
+    private static let seventh = """
+        DROP TABLE audit;
+        DROP TABLE audit_anchor;
+        PRAGMA user_version = 7;
+
         """
+
+    /// Takes away what the seventh version brought too.
+    private static let sixth =
+        seventh + """
+            DROP INDEX output_success;
+            DROP INDEX run_plugin;
+            DROP INDEX run_failed;
+            DROP INDEX run_failed_task;
+            DROP INDEX run_failed_plugin;
+            DROP TABLE extent;
+            DROP TABLE start;
+            ALTER TABLE output DROP COLUMN success;
+            PRAGMA user_version = 6;
+            """
 
     /// Takes away what the sixth version brought too.
     private static let fifth =
@@ -164,13 +173,13 @@ import Testing
         let store = StoreConformance(store: try SQLiteStore(path: path))
         try await store.commit(Sample.wholeLife(1))
         store.store.close()
-        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 8"])
+        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 9"])
         try #require(newer.exitCode == 0, "\(newer)")
         let bytes = try File.read(path)
         let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
         let message = try #require(error?.message)
         #expect(message.contains(path))
-        #expect(message.contains("a newer bghost (format 8, this one knows 7)"), "\(message)")
+        #expect(message.contains("a newer bghost (format 9, this one knows 8)"), "\(message)")
         #expect(try File.read(path) == bytes)
     }
 
@@ -229,7 +238,7 @@ import Testing
         #expect(message.contains("cannot take it from format 5 to 6: duplicate column name"))
         #expect(message.contains(path))
         #expect(try File.read(path) == bytes)
-        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 7"])
+        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 8"])
         try #require(back.exitCode == 0, "\(back)")
         let whole = try SQLiteStore(path: path)
         #expect(try whole.recover().pending == [Sample.fullRequest])

@@ -77,10 +77,12 @@ enum ModuleTable {
         ),
         Module("BghostCrypto"),
         Module("BghostTrust", ["BghostBase", "BghostCrypto", "BghostLinux"]),
+        Module("BghostAudit", ["BghostCrypto", "BghostModel"]),
         Module(
             "BghostStore",
             [
-                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
+                "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel",
+                "BghostNotify",
                 "BghostPolicy", "BghostTransferRules", "CSQLite",
             ]
         ),
@@ -95,7 +97,8 @@ enum ModuleTable {
         Module(
             "BghostDispatch",
             [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts",
+                "BghostLinux",
                 "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices",
                 "BghostStore",
             ]

@@ -52,15 +52,20 @@ final class Semaphore: @unchecked Sendable {
     /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: whether it was signalled.
     func wait(until deadline: UInt64) -> Bool {
-        var time = timespec()
-        time.tv_sec = Int(clamping: deadline / 1_000_000_000)
-        time.tv_nsec = Int(deadline % 1_000_000_000)
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while count == 0 {
-            guard pthread_cond_timedwait(condition, mutex, &time) == 0 else { return false }
+        // The two words of a timespec: the compiler takes its members for those of a module that cannot
+        // be imported, as the modules happen to be loaded.
+        let time = [Int(clamping: deadline / 1_000_000_000), Int(deadline % 1_000_000_000)]
+        return time.withUnsafeBytes { time in
+            guard let time = time.assumingMemoryBound(to: timespec.self).baseAddress else {
+                return false
+            }
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            while count == 0 {
+                guard pthread_cond_timedwait(condition, mutex, time) == 0 else { return false }
+            }
+            count -= 1
+            return true
         }
-        count -= 1
-        return true
     }
 }

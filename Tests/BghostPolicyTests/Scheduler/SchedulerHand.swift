@@ -350,7 +350,7 @@ struct SchedulerHand {
             runtime.removeAll { ($0.minute, $0.kind) == (use.minute, use.kind) }
             runtime.append(use)
         case .startSkipped(let start): skipped.append(start)
-        case .runEnded, .discarded, .switched, .quarantined, .notification: break
+        case .runEnded, .discarded, .switched, .quarantined, .notification, .audited: break
         }
     }
 }
