@@ -329,7 +329,7 @@ let package = Package(
         .target(
             name: "BghostDispatch",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts",
+                "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts",
                 "BghostLinux",
                 "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices",
                 "BghostStore",

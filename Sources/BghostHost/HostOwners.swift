@@ -33,6 +33,7 @@ struct HostOwners {
     let supervisor: RunSupervisor
     let reloader: ManifestReloader
     let reporter: ServiceReporter
+    let audit: AuditCommands
 
     /// - Parameter controlGroup: the control group of the workers; `nil` if none is delegated.
     init(_ services: HostServices, _ store: any Store, controlGroup: ControlGroup?) {
@@ -48,9 +49,13 @@ struct HostOwners {
             store,
             reactor: reactor,
             log: log,
-            deadLettersMax: configuration.deadLettersMax
+            deadLettersMax: configuration.deadLettersMax,
+            audit: configuration.manifest.host.audit
         )
         history = HistoryReader(store, services.threads, spawner: services.spawner)
+        audit = AuditCommands(commits, history, clock, services.deadlines, log: log) {
+            manifest.value.host.timeZone
+        }
         dispatcher = Dispatcher(
             Self.settings(configuration),
             moment: { clock.moment },
@@ -190,7 +195,7 @@ struct HostOwners {
         services.deadlines.begin {
             [
                 unowned supervisor, unowned pool, unowned registry, unowned dates, unowned facts,
-                unowned reporter
+                unowned reporter, unowned audit
             ]
             token,
             deadline in
@@ -201,6 +206,7 @@ struct HostOwners {
             case .dates, .clock: dates.isLive(token, deadline)
             case .facts: facts.isLive(deadline)
             case .service, .watchdog: reporter.isLive(token, deadline)
+            case .auditHead: audit.isLive(deadline)
             }
         }
         registry.connect(pool, reloader)
@@ -231,6 +237,7 @@ struct HostOwners {
         case .placement: pool.placementDue()
         case .clock: dates.checkClock()
         case .service, .watchdog: reporter.deadlinePassed(deadline)
+        case .auditHead: audit.deadlinePassed()
         }
     }
 

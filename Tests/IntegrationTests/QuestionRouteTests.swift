@@ -72,6 +72,14 @@ extension Integration {
                         "/v1/past?task=fail&at=2200-01-01",
                     ]
                 ),
+                "/v1/audit": (
+                    [
+                        "/v1/audit",
+                        "/v1/audit?since=1d&until=1s&actor=0&verb=x&target=y*&before=9&after=0&limit=1",
+                    ],
+                    ["/v1/audit?since=soon", "/v1/audit?limit=0", "/v1/audit?who=me"]
+                ),
+                "/v1/audit/check": (["/v1/audit/check"], ["/v1/audit/check?head=x"]),
                 "/v1/runs/:id": (
                     ["/v1/runs/\(ended.id)", "/v1/runs/\(active.id)"],
                     ["/v1/runs/\(unknown)", "/v1/runs/x"]
@@ -156,6 +164,8 @@ extension Integration {
                 "transfers list": [[]],
                 "transfers show": [["nosuch"]],
                 "reload": [["--dry-run"]],
+                "audit show": [[], ["--verb", "x", "--since", "2h"]],
+                "audit verify": [[]],
             ]
         }
 

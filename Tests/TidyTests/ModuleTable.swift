@@ -97,7 +97,7 @@ enum ModuleTable {
         Module(
             "BghostDispatch",
             [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts",
+                "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts",
                 "BghostLinux",
                 "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices",
                 "BghostStore",

@@ -91,7 +91,7 @@ package final class RequestIntake {
         _ accepted: AcceptedSubmission,
         completion: @escaping (Result<Void, StoreError>) -> Void = { _ in }
     ) {
-        commits.commitOrRefuse([accepted.change]) { [dispatcher] result in
+        commits.commitOrRefuse(commits.audited([accepted.change])) { [dispatcher] result in
             let isStored = if case .success = result { true } else { false }
             dispatcher.decide { scheduler, now, effects in
                 scheduler.finishSubmission(accepted, isStored: isStored, now: now, &effects)

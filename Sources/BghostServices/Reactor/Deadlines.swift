@@ -68,6 +68,8 @@ package enum TimerToken: Equatable {
     case service
     /// Signs of life for the service manager.
     case watchdog
+    /// The head of the audit goes to the log.
+    case auditHead
 
     package init(_ raw: UInt64) {
         switch raw >> 61 {
@@ -82,6 +84,7 @@ package enum TimerToken: Equatable {
             case 3: self = .clock
             case 5: self = .service
             case 6: self = .watchdog
+            case 7: self = .auditHead
             default: self = .explain(UInt32(truncatingIfNeeded: raw >> 3))
             }
         default: self = .run(raw)
@@ -100,6 +103,7 @@ package enum TimerToken: Equatable {
         case .clock: 7 << 61 | 3
         case .service: 7 << 61 | 5
         case .watchdog: 7 << 61 | 6
+        case .auditHead: 7 << 61 | 7
         case .explain(let serial): 7 << 61 | UInt64(serial) << 3 | 4
         }
     }
