@@ -199,7 +199,7 @@ extension Host: HostControl {
 
     package func noteLater(_ entry: AuditEntry) { owners.audit.noteLater(entry) }
 
-    package func noteRefusal(_ entry: AuditEntry) { owners.audit.noteRefusal(entry) }
+    package func noteBounded(_ entry: AuditEntry) { owners.audit.noteBounded(entry) }
 
     package func audit(_ question: AuditQuestion) async throws(OperatorRefusal) -> AuditPage {
         try await owners.audit.rows(question)

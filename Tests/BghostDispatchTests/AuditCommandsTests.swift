@@ -72,7 +72,7 @@ import Testing
             #expect(owners.events().contains("audit.failed"))
             // Refusals take no memory while nothing can be stored.
             _ = store.take()
-            owners.audit.noteRefusal(Self.entry().with(.refused))
+            owners.audit.noteBounded(Self.entry().with(.refused))
             #expect(store.take().isEmpty)
         }
     }
@@ -113,12 +113,15 @@ import Testing
         try await ReactorActor.run { actor in
             let owners = try Owners(store, actor.reactor, AuditSettings())
             for _ in 0..<5000 {
-                owners.audit.noteRefusal(Self.entry().with(.refused, code: "BG2110"))
+                owners.audit.noteBounded(Self.entry().with(.refused, code: "BG2110"))
             }
-            for _ in 0..<3 { owners.audit.noteRefusal(Self.entry(uid: 8).with(.refused)) }
+            for _ in 0..<3 { owners.audit.noteBounded(Self.entry(uid: 8).with(.refused)) }
             let rows = store.audit(AuditQuery(limit: 1000)).rows
             #expect(rows.count == 23)
             #expect(rows.map(\.entry.refs).filter { !$0.isEmpty } == ["dropped:4980"])
+            // A login is still seen, and a flood of logins is bounded too.
+            for _ in 0..<500 { owners.audit.noteBounded(Self.entry("login").with(.done)) }
+            #expect(store.audit(AuditQuery(limit: 1000)).rows.count == 43)
         }
     }
 

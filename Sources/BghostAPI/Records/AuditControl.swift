@@ -15,8 +15,10 @@ package protocol AuditControl: Sendable {
     /// Stores a row about what has happened already; it is kept until the store has room.
     func noteLater(_ entry: AuditEntry) async
 
-    /// Stores a row about a refused attempt, unless there were too many.
-    func noteRefusal(_ entry: AuditEntry) async
+    /// Stores a row about a refused attempt or a login, unless there were too many or the store fails.
+    ///
+    /// Who may change nothing can make any number of them, and must not evict other rows.
+    func noteBounded(_ entry: AuditEntry) async
 }
 
 /// What a client asks about the audit; its times are texts, which the daemon reads in its zone.

@@ -16,7 +16,7 @@ extension Endpoint {
         case withChange
         /// One row before and one after what is stored nowhere, or elsewhere.
         case around
-        /// One row of its own, before the answer.
+        /// One row of its own, which never stands in the way.
         case login
     }
 
@@ -100,7 +100,13 @@ struct VerbAudit: Sendable {
                     isBegun = true
                     return try await handler()
                 }
-            case .withChange, .login: return try await answer(endpoint, scope, handler)
+            case .withChange: return try await answer(endpoint, scope, handler)
+            case .login:
+                let response = try await AuditScope.$current.withValue(scope) {
+                    try await handler()
+                }
+                await audit.noteBounded(scope.entry.with(.done))
+                return response
             }
         } catch let refusal as OperatorRefusal {
             throw ControlFault(refusal)
@@ -109,7 +115,7 @@ struct VerbAudit: Sendable {
             let code = Self.code(of: error)
             let isNoted = scope.isStored && code != FaultCode.storeFailed.rawValue
             if !isBegun, !isNoted {
-                await audit.noteRefusal(scope.entry.with(.refused, code: code))
+                await audit.noteBounded(scope.entry.with(.refused, code: code))
             }
             throw error
         }
@@ -125,7 +131,7 @@ struct VerbAudit: Sendable {
         let response = try await AuditScope.$current.withValue(scope) { try await handler() }
         guard !scope.isStored, endpoint != .submit else { return response }
         do throws(OperatorRefusal) {
-            try await audit.note(scope.entry.with(endpoint.auditing == .login ? .done : .unchanged))
+            try await audit.note(scope.entry.with(.unchanged))
         } catch {
             throw ControlFault(error)
         }
@@ -167,7 +173,7 @@ struct VerbAudit: Sendable {
             }
         }
         if case .failure(let error) = result {
-            await audit.noteRefusal(entry.with(.refused, code: FaultCode.text(of: error)))
+            await audit.noteBounded(entry.with(.refused, code: FaultCode.text(of: error)))
             throw error
         }
     }
@@ -175,7 +181,7 @@ struct VerbAudit: Sendable {
     /// Notes a request that was refused before its endpoint was known.
     func refused(_ request: Request, _ caller: Caller?, _ way: AuditWay, _ code: FaultCode) async {
         let actor = await UserNames.actor(caller, or: way)
-        await audit.noteRefusal(
+        await audit.noteBounded(
             AuditEntry(
                 at: WallClock.now,
                 actor,

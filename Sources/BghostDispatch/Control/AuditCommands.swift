@@ -23,7 +23,9 @@ package final class AuditCommands {
     private let deadlines: Deadlines
     private let log: HostLog
     private let zone: () -> ZoneTable
-    private var limiter = RefusalLimiter()
+    /// One flood must not hide the others' rows.
+    private var refusals = AuditLimiter()
+    private var logins = AuditLimiter()
     /// When the head goes to the log, monotonic nanoseconds; `nil` without a row since the last time.
     private var headDeadline: UInt64?
     private var isChecking = false
@@ -77,17 +79,16 @@ package final class AuditCommands {
         rowAdded()
     }
 
-    /// Stores a row about a refused attempt, unless there were too many.
-    package func noteRefusal(_ entry: AuditEntry) {
-        guard let dropped = limiter.admit(user: entry.actor.uid, now: clock.monotonic) else {
-            return
-        }
-        // Without room, refusals must not take what is left in memory from other changes.
-        guard commits.status.problem == nil else { return }
-        noteLater(
-            dropped == 0
-                ? entry : entry.with(entry.status, code: entry.code, refs: "dropped:\(dropped)")
-        )
+    /// Stores a row about a refused attempt or a login, unless there were too many.
+    package func noteBounded(_ entry: AuditEntry) {
+        let (user, now) = (entry.actor.uid, clock.monotonic)
+        let admitted =
+            entry.status == .refused
+            ? refusals.admit(user: user, now: now) : logins.admit(user: user, now: now)
+        // Without room, these rows must not take what is left in memory from changes.
+        guard let dropped = admitted, commits.status.problem == nil else { return }
+        guard dropped > 0 else { return noteLater(entry) }
+        noteLater(entry.with(entry.status, code: entry.code, refs: "dropped:\(dropped)"))
     }
 
     // MARK: Questions

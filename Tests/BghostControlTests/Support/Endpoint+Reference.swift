@@ -155,7 +155,7 @@ extension Endpoint {
 
     /// The codes of its own refusals, besides `APIReference.common`.
     var codes: [FaultCode] {
-        ownCodes + (auditing == .never ? [] : [.auditFailed])
+        ownCodes + ([.never, .login].contains(auditing) ? [] : [.auditFailed])
     }
 
     private var ownCodes: [FaultCode] {

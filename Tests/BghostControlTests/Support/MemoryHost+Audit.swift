@@ -25,7 +25,7 @@ extension MemoryHost {
 
     func noteLater(_ entry: AuditEntry) { audited.append(entry) }
 
-    func noteRefusal(_ entry: AuditEntry) { audited.append(entry) }
+    func noteBounded(_ entry: AuditEntry) { audited.append(entry) }
 
     func audit(_ question: AuditQuestion) throws(OperatorRefusal) -> AuditPage {
         if question.since == "soon" {

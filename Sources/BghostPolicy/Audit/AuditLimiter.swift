@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits how many refused attempts are noted, so that a flood of them cannot evict other rows.
+/// Limits how many rows there are of one kind that who may change nothing can cause: refusals, or logins.
 ///
-/// After `burst`, one refusal in `period` is noted: 52,560 in a year, about half of the rows that are kept by
-/// default. One user gets at most `burstOfUser` of them, so that another user's refusals are still seen.
-/// Pure: it reads no clock. A refusal costs O(`usersMax`) at the most, and O(1) usually.
-package struct RefusalLimiter: Sendable {
+/// After `burst`, one in `period` is noted: 26,280 in a year, about a quarter of the rows that are kept by
+/// default. One user gets at most `burstOfUser` of them, so that those of another user are still seen.
+/// Pure: it reads no clock. A row costs O(`usersMax`) at the most, and O(1) usually.
+package struct AuditLimiter: Sendable {
     static let burst = 60
     static let burstOfUser = 20
     /// Nanoseconds.
-    static let period: UInt64 = 600_000_000_000
+    static let period: UInt64 = 1_200_000_000_000
     static let usersMax = 64
 
     private struct Bucket {
         var used = 0
         var since: UInt64 = 0
 
-        /// Gives back one refusal for each period that has passed.
+        /// Gives back one row for each period that has passed.
         mutating func refill(_ now: UInt64) {
-            let count = (now &- since) / RefusalLimiter.period
+            let count = (now &- since) / AuditLimiter.period
             used = max(0, used - Int(clamping: count))
-            since = used == 0 ? now : since &+ count &* RefusalLimiter.period
+            since = used == 0 ? now : since &+ count &* AuditLimiter.period
         }
     }
 
     private var all = Bucket()
     /// By user; the key `nil` is for attempts whose user is unknown.
     private var users: [UInt32?: Bucket] = [:]
-    /// How many refusals were not noted since the last one that was.
+    /// How many were not noted since the last one that was.
     private var dropped = 0
 
     package init() {}
 
-    /// Decides whether a refusal is noted.
+    /// Decides whether a row is written.
     ///
     /// - Parameter now: monotonic nanoseconds.
     /// - Returns: `nil` if it is not; otherwise the number of those before it that were not.
