@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostLinux
 internal import BghostModel
 internal import Glibc
-internal import NIOPosix
 internal import Synchronization
 
 /// The names of users, which the system's database looks up on a thread that may block.
@@ -28,9 +28,14 @@ enum UserNames {
     /// - Returns: "" if the system has no such user.
     private static func name(of uid: UInt32) async -> String {
         if let name = known.withLock({ $0[uid] }) { return name }
-        // Without a thread, the row has the number alone.
-        let name =
-            (try? await NIOThreadPool.singleton.runIfActive { look(up: uid) }) ?? ""
+        // A daemon may have no threads left: then the row has the number alone. A thread pool of NIO would
+        // end the process.
+        let thread = WorkThread()
+        guard thread.begin() else { return "" }
+        let name = await withCheckedContinuation { continuation in
+            thread.perform { continuation.resume(returning: look(up: uid)) }
+        }
+        thread.end()
         known.withLock { known in
             if known.count >= knownMax { known = [:] }
             known[uid] = name
