@@ -292,10 +292,15 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostAudit",
+            dependencies: ["BghostCrypto", "BghostModel"],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostStore",
             dependencies: [
-                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
-                "BghostPolicy", "BghostTransferRules", "CBghostSystem", "CSQLite",
+                "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel",
+                "BghostNotify", "BghostPolicy", "BghostTransferRules", "CBghostSystem", "CSQLite",
             ],
             swiftSettings: swift
         ),
@@ -323,7 +328,8 @@ let package = Package(
         .target(
             name: "BghostDispatch",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
+                "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts",
+                "BghostLinux",
                 "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices",
                 "BghostStore",
             ],
@@ -396,14 +402,22 @@ let package = Package(
         ),
         .target(name: "BghostTerminal", dependencies: [], swiftSettings: swift),
         .target(
+            name: "BghostViews",
+            dependencies: [
+                "BghostAPI", "BghostBase", "BghostFacts", "BghostModel", "BghostNotify",
+                "BghostPolicy", "BghostTerminal",
+            ],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostCommand",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
                 "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
-                "BghostNotify", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
+                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
                 "BghostStore", "BghostTemplates", "BghostTerminal", "BghostTransfer",
-                "BghostTransferRules", "BghostTrust",
+                "BghostTransferRules", "BghostTrust", "BghostViews",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -674,7 +688,8 @@ let package = Package(
         .testTarget(
             name: "BghostStoreTests",
             dependencies: [
-                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
+                "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel",
+                "BghostNotify",
                 "BghostPolicy", "BghostStore", "BghostTestSupport", "BghostTransferRules",
             ],
             swiftSettings: swift
@@ -682,8 +697,8 @@ let package = Package(
         .testTarget(
             name: "StoreCrashTests",
             dependencies: [
-                "BghostBase", "BghostModel", "BghostPolicy", "BghostStore", "BghostTestSupport",
-                "StoreScript", "store-writer",
+                "BghostAudit", "BghostBase", "BghostModel", "BghostPolicy", "BghostStore",
+                "BghostTestSupport", "StoreScript", "store-writer",
             ],
             swiftSettings: swift
         ),
@@ -788,7 +803,8 @@ let package = Package(
         .target(
             name: "BghostOwnerSupport",
             dependencies: [
-                "BghostBase", "BghostLinux", "BghostModel", "BghostPolicy", "BghostStore",
+                "BghostAudit", "BghostBase", "BghostLinux", "BghostModel", "BghostPolicy",
+                "BghostStore",
             ],
             path: "Tests/OwnerSupport",
             swiftSettings: swift
@@ -823,7 +839,9 @@ let package = Package(
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCommand", "BghostControl", "BghostFacts",
                 "BghostLinux", "BghostManifest", "BghostMetrics", "BghostModel", "BghostNotify",
-                "BghostPolicy", "BghostServices", "BghostTerminal", "BghostTestSupport", "bghost",
+                "BghostPolicy", "BghostServices", "BghostTerminal", "BghostTestSupport",
+                "BghostViews",
+                "bghost",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -856,7 +874,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostControl", "BghostDispatch",
+                "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostControl",
+                "BghostDispatch",
                 "BghostFacts", "BghostFuzz", "BghostHost", "BghostInspection", "BghostLinux",
                 "BghostModel", "BghostPolicy", "BghostServices", "BghostStore", "BghostTestSupport",
                 "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostWire", "bghost",

@@ -210,6 +210,28 @@ extension Host: HostControl {
         try await commands.backup.backUp(to: path)
     }
 
+    // MARK: The audit
+
+    package func requireAudit() throws(OperatorRefusal) { try owners.audit.require() }
+
+    package func note(_ entry: AuditEntry) async throws(OperatorRefusal) {
+        try await owners.audit.note(entry)
+    }
+
+    package func noteLater(_ entry: AuditEntry) { owners.audit.noteLater(entry) }
+
+    package func noteBounded(_ entry: AuditEntry) { owners.audit.noteBounded(entry) }
+
+    package func audit(_ question: AuditQuestion) async throws(OperatorRefusal) -> AuditPage {
+        try await owners.audit.rows(question)
+    }
+
+    package func checkAudit(
+        expecting head: AuditHead?
+    ) async throws(OperatorRefusal) -> AuditVerdict {
+        try await owners.audit.check(expecting: head)
+    }
+
     package func logs(matching filter: LogFilter, limit: Int) -> [LogEntry] {
         services.log.entries(matching: filter, limit: limit)
     }

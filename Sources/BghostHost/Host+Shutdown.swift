@@ -48,6 +48,7 @@ extension Host {
                 }
             }
         }
+        await owners.audit.logHead()
         await owners.commits.close(on: spawner)
         await owners.history.finish()
         services.state.unlock()

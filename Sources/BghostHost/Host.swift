@@ -125,6 +125,7 @@ package actor Host {
         }
         await owners.registry.definePlugins()
         try begin()
+        await owners.audit.logHead()
     }
 
     /// Begins to watch the machine, and recovers what is stored.

@@ -34,6 +34,7 @@ struct HostOwners {
     let reloader: ManifestReloader
     let drain: DrainCommands
     let reporter: ServiceReporter
+    let audit: AuditCommands
 
     /// - Parameter controlGroup: the control group of the workers; `nil` if none is delegated.
     init(_ services: HostServices, _ store: any Store, controlGroup: ControlGroup?) {
@@ -49,9 +50,13 @@ struct HostOwners {
             store,
             reactor: reactor,
             log: log,
-            deadLettersMax: configuration.deadLettersMax
+            deadLettersMax: configuration.deadLettersMax,
+            audit: configuration.manifest.host.audit
         )
         history = HistoryReader(store, services.threads, spawner: services.spawner)
+        audit = AuditCommands(commits, history, clock, services.deadlines, log: log) {
+            manifest.value.host.timeZone
+        }
         dispatcher = Dispatcher(
             Self.settings(configuration),
             moment: { clock.moment },
@@ -198,7 +203,7 @@ struct HostOwners {
         services.deadlines.begin {
             [
                 unowned supervisor, unowned pool, unowned registry, unowned dates, unowned facts,
-                unowned reporter, unowned drain
+                unowned reporter, unowned drain, unowned audit
             ]
             token,
             deadline in
@@ -210,6 +215,7 @@ struct HostOwners {
             case .facts: facts.isLive(deadline)
             case .service, .watchdog: reporter.isLive(token, deadline)
             case .drain: drain.isLive(deadline)
+            case .auditHead: audit.isLive(deadline)
             }
         }
         registry.connect(pool, reloader)
@@ -241,6 +247,7 @@ struct HostOwners {
         case .clock: dates.checkClock()
         case .service, .watchdog: reporter.deadlinePassed(deadline)
         case .drain: drain.deadlinePassed()
+        case .auditHead: audit.deadlinePassed()
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostAudit
 package import BghostBase
 package import BghostModel
 internal import BghostNotify
@@ -32,6 +33,7 @@ package final class MemoryStore: Store {
         var history: [RunRecord] = []
         var head = 0
         var skipped: [SkippedStart] = []
+        var audit = MemoryAudit()
         /// All runs that have ended.
         var ended: Int64 = 0
         var last: [String: Int] = [:]
@@ -116,6 +118,7 @@ package final class MemoryStore: Store {
         case .switched(let plugin, let off): state.disabledPlugins[plugin] = off
         case .quarantined(let plugin, let quarantine): state.quarantines[plugin] = quarantine
         case .paused(let target, let pause): state.pauses[target] = pause
+        case .audited(let entry): state.audit.write(entry)
         case .startSkipped(let start):
             state.skipped.append(start)
             if state.skipped.count > 2 * historyMax { state.skipped.removeFirst(historyMax) }
@@ -193,6 +196,14 @@ package final class MemoryStore: Store {
     package func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] {
         let found = state.withLock { $0.skipped.filter(query.matches) }
         return Array(found.sorted { $0.due > $1.due }.prefix(query.limit))
+    }
+
+    package func audit(_ query: AuditQuery) -> AuditPage { state.withLock { $0.audit.page(query) } }
+
+    package func auditHead() -> AuditHead? { state.withLock { $0.audit.head } }
+
+    package func advance(_ check: AuditCheck) -> AuditCheck? {
+        state.withLock { $0.audit.advance(check) }
     }
 
     package func runs(task: String, endedFrom date: Int64, limit: Int) -> [RunRecord] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostAudit
 package import BghostBase
 package import BghostModel
 package import BghostNotify
@@ -198,6 +199,19 @@ package protocol Store: AnyObject, Sendable {
 
     /// Dead letters, the newest first.
     func deadLetters(task: String?, limit: Int) -> [DeadLetter]
+
+    /// Rows of the audit.
+    ///
+    /// Only what is on the disk: rows of transactions that wait are no part of the chain yet.
+    func audit(_ query: AuditQuery) -> AuditPage
+
+    /// The newest row of the audit that is on the disk.
+    func auditHead() -> AuditHead?
+
+    /// Compares the next piece of the audit's chain.
+    ///
+    /// - Returns: `nil` if the store cannot be read.
+    func advance(_ check: AuditCheck) -> AuditCheck?
 
     /// Writes a copy of all committed data while the store is in use.
     ///

@@ -16,6 +16,9 @@ static const unsigned char api_js[] = {
 static const unsigned char app_css[] = {
 #embed "page/app.css"
 };
+static const unsigned char audit_js[] = {
+#embed "page/audit.js"
+};
 static const unsigned char chart_js[] = {
 #embed "page/chart.js"
 };
@@ -78,6 +81,7 @@ static const bghost_page_file files[] = {
   PAGE("actions.js", SCRIPT, actions_js),
   PAGE("api.js", SCRIPT, api_js),
   PAGE("app.css", CSS, app_css),
+  PAGE("audit.js", SCRIPT, audit_js),
   PAGE("chart.js", SCRIPT, chart_js),
   PAGE("dead.js", SCRIPT, dead_js),
   PAGE("dom.js", SCRIPT, dom_js),

@@ -6,6 +6,7 @@ import BghostBase
 @testable import BghostControl
 @testable import BghostTerminal
 import BghostTestSupport
+@testable import BghostViews
 import Testing
 
 /// Whether the daemon works: its routes and commands.

@@ -8,6 +8,7 @@ import BghostPolicy
 import BghostControl
 @testable import BghostTerminal
 import BghostTestSupport
+@testable import BghostViews
 import Testing
 
 /// How an operator learns of a plugin that is not run any more.

@@ -6,6 +6,7 @@ import BghostBase
 import BghostPolicy
 @testable import BghostTerminal
 import BghostTestSupport
+@testable import BghostViews
 import Testing
 
 /// Texts for people who change a daemon: tables in a terminal, progress, and what to look at first.

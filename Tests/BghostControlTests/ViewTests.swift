@@ -6,6 +6,7 @@ import BghostModel
 import BghostPolicy
 @testable import BghostCommand
 @testable import BghostTerminal
+@testable import BghostViews
 import Testing
 
 @Suite struct ViewTests {

@@ -9,6 +9,7 @@ import BghostPolicy
 import BghostControl
 @testable import BghostTerminal
 import BghostTestSupport
+@testable import BghostViews
 import Testing
 
 /// Why and what if: from the client through the API and back, and as commands.

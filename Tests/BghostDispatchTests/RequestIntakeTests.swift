@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import BghostAPI
 import BghostBase
 @testable import BghostDispatch
 import BghostLinux
@@ -70,6 +71,23 @@ import Testing
                 _ = try parts.intake.check(Submission(task: "other"))
             }
             #expect(parts.store.take().isEmpty)
+        }
+    }
+
+    /// What a plugin or a notification submits meanwhile is no part of an operator's verb.
+    @Test func `Only the request of the verb has its row`() async throws {
+        try await ReactorActor.run { actor in
+            let parts = try Parts(actor.reactor)
+            parts.store.answerAtOnce(.success(()))
+            let verb = AuditEntry(at: 1, AuditActor(.socket), verb: "trigger", status: .unchanged)
+            let scope = AuditScope(verb)
+            try await AuditScope.$current.withValue(scope) {
+                let other = try #require(try parts.intake.check(Self.later))
+                parts.intake.store(other)
+                #expect(!scope.isStored)
+                _ = try await parts.intake.submit(Self.later, isManual: true)
+                #expect(scope.isStored)
+            }
         }
     }
 }

@@ -122,6 +122,8 @@ import Testing
         Bad(.notHonoured, task("\"submitAtStart\": { \"ifAbsent\": ▶false }")),
         Bad(.outOfRange, task("\"tolerance\": ▶\"31d\"")),
         Bad(.missingKey, task("▶\"learnsUse\": true")),
+        Bad(.outOfRange, host("\"audit\": {\"rows\": ▶10}")),
+        Bad(.outOfRange, host("\"audit\": {\"age\": ▶\"1s\"}")),
         Bad(.outOfRange, task("\"history\": {\"runs\": ▶0}")),
         Bad(.outOfRange, host("\"history\": {\"age\": ▶\"1s\"}")),
         Bad(.unknownKey, host("\"history\": {▶\"run\": 4}"), label: "did you mean `runs`?"),

@@ -18,6 +18,7 @@ struct ManifestReaderTests {
           "host": {
             "stateDirectory": "state", "control": "unix:/run/bghost/${env:NAME}.sock", "slots": 4,\
             "history": { "runs": 9, "age": "90d", "size": "1GiB", "output": "2MiB" },\
+            "audit": { "required": false, "submissions": true, "rows": 5000, "age": "2d", "size": "2MiB" },\
             "facts": { "ups": "rack@[::1]:4000", "meteredLinks": ["wwan0"], "probes": {\
               "vpn": { "run": ["/usr/bin/test", "-e", "vpn"], "interval": "1m", "timeout": "2s" },\
               "disk": { "run": ["/bin/true"] } } },
@@ -104,6 +105,13 @@ struct ManifestReaderTests {
                         age: .seconds(90 * 86_400),
                         bytes: 1 << 30,
                         outputBytes: 2 << 20
+                    ),
+                    audit: AuditSettings(
+                        isRequired: false,
+                        notesSubmissions: true,
+                        rows: 5000,
+                        age: .seconds(2 * 86_400),
+                        bytes: 2 << 20
                     )
                 )
         )

@@ -13,11 +13,20 @@ import Testing
     private static let oldRecord =
         "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);"
 
-    /// Takes away what the eighth version brought.
-    private static let seventh = """
-        DROP TABLE pause;
-        PRAGMA user_version = 7;
+    /// Takes away what the ninth version brought.
+    private static let eighth = """
+        DROP TABLE audit;
+        DROP TABLE audit_anchor;
+        PRAGMA user_version = 8;
         """
+
+    /// Takes away what the eighth version brought too.
+    private static let seventh =
+        eighth + """
+
+            DROP TABLE pause;
+            PRAGMA user_version = 7;
+            """
 
     /// Takes away what the seventh version brought too.
     private static let sixth =
@@ -209,13 +218,13 @@ import Testing
         let store = StoreConformance(store: try SQLiteStore(path: path))
         try await store.commit(Sample.wholeLife(1))
         store.store.close()
-        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 9"])
+        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 10"])
         try #require(newer.exitCode == 0, "\(newer)")
         let bytes = try File.read(path)
         let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
         let message = try #require(error?.message)
         #expect(message.contains(path))
-        #expect(message.contains("a newer bghost (format 9, this one knows 8)"), "\(message)")
+        #expect(message.contains("a newer bghost (format 10, this one knows 9)"), "\(message)")
         #expect(try File.read(path) == bytes)
     }
 
@@ -274,7 +283,7 @@ import Testing
         #expect(message.contains("cannot take it from format 5 to 6: duplicate column name"))
         #expect(message.contains(path))
         #expect(try File.read(path) == bytes)
-        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 8"])
+        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 9"])
         try #require(back.exitCode == 0, "\(back)")
         let whole = try SQLiteStore(path: path)
         #expect(try whole.recover().pending == [Sample.fullRequest])

@@ -10,7 +10,7 @@ def test_skip_link_and_keys(page):
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_be_focused()
-    for key, title in (("t", "Tasks"), ("r", "Runs"), ("w", "Waiting"), ("d", "Dead letters"), ("p", "Plugins"), ("l", "Logs"), ("s", "System"), ("o", "Overview")):
+    for key, title in (("t", "Tasks"), ("r", "Runs"), ("w", "Waiting"), ("d", "Dead letters"), ("p", "Plugins"), ("l", "Logs"), ("a", "Audit"), ("s", "System"), ("o", "Overview")):
         page.keyboard.press("g")
         page.keyboard.press(key)
         # A reader of the screen begins at the heading.

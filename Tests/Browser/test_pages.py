@@ -50,6 +50,7 @@ def test_each_page(host, open_page, appearance):
         "#/dead",
         "#/plugins",
         "#/logs",
+        "#/audit",
         "#/system",
     ]
     found = {}

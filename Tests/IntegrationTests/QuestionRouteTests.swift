@@ -21,89 +21,10 @@ extension Integration {
     ///
     /// All that the control server answers and the command line asks; `QuestionTests` asks the host.
     @Suite struct QuestionRouteTests {
-        /// What there is to ask about.
-        private struct Subjects {
-            var ended: RunRecord
-            var active: RunRecord
-            var waiting: PendingRequest
-        }
-
-        /// What is asked of each route, where there is something to find and where there is not.
-        ///
-        /// A route that has no entry fails the test.
-        private static func questions(
-            _ subjects: Subjects
-        ) -> [String: (found: [String], refused: [String])] {
-            let (ended, active) = (subjects.ended, subjects.active)
-            let tasks = ["late.task", "family.*", "family.one", "gated", "hourly", "fail"]
-            let unknown = RunID(high: 1, low: 1).description
-            func list(_ path: String) -> (found: [String], refused: [String]) {
-                (
-                    ["", "?limit=1", "?task=late.task"].map { path + $0 },
-                    [path + "?task=nosuch"]
-                )
-            }
-            return [
-                "/healthz": (["/healthz"], []),
-                "/metrics": (["/metrics"], []),
-                "/readyz": (["/readyz"], []),
-                "/v1/health": (["/v1/health"], []),
-                "/v1/version": (["/v1/version"], []),
-                "/v1/status": (["/v1/status"], []),
-                "/v1/requests/:id/run": (
-                    ["/v1/requests/\(ended.request)/run"],
-                    ["/v1/requests/\(unknown)/run", "/v1/requests/x/run"]
-                ),
-                "/v1/runs": (
-                    [
-                        "/v1/runs", "/v1/runs?task=fail&limit=1", "/v1/runs?outcome=running",
-                        "/v1/runs?outcome=unsuccessful&since=2h&until=00:00&plugin=p&text=x&id=0&before=9&after=0",
-                    ],
-                    ["/v1/runs?task=nosuch", "/v1/runs?since=soon", "/v1/runs?outcome=bad"]
-                ),
-                "/v1/starts": (
-                    ["/v1/starts", "/v1/starts?task=fail&since=1d&until=1s&limit=1"],
-                    ["/v1/starts?task=nosuch", "/v1/starts?since=soon"]
-                ),
-                "/v1/past": (
-                    ["/v1/past?task=fail&at=2h", "/v1/past?task=late.task&at=2000-01-01"],
-                    [
-                        "/v1/past", "/v1/past?task=nosuch&at=2h", "/v1/past?task=fail&at=soon",
-                        "/v1/past?task=fail&at=2200-01-01",
-                    ]
-                ),
-                "/v1/runs/:id": (
-                    ["/v1/runs/\(ended.id)", "/v1/runs/\(active.id)"],
-                    ["/v1/runs/\(unknown)", "/v1/runs/x"]
-                ),
-                "/v1/pending": list("/v1/pending"),
-                "/v1/dead": list("/v1/dead"),
-                "/v1/throttle": (
-                    ["/v1/throttle", "/v1/throttle?task=fail"], ["/v1/throttle?task=nosuch"]
-                ),
-                "/v1/uses": (["/v1/uses", "/v1/uses?task=late.task"], ["/v1/uses?task=nosuch"]),
-                "/v1/drain": (["/v1/drain"], ["/v1/drain?finish=true"]),
-                "/v1/pauses": (["/v1/pauses"], ["/v1/pauses?task=a"]),
-                "/v1/why": (
-                    (tasks + [subjects.waiting.id.description]).map { "/v1/why?id=" + $0 },
-                    ["/v1/why", "/v1/why?id=nosuch", "/v1/why?id=" + unknown]
-                ),
-                "/v1/notifications": ([], ["/v1/notifications"]),
-                "/v1/transfers": (["/v1/transfers"], []),
-                "/v1/logs": (
-                    [
-                        "/v1/logs", "/v1/logs?limit=3&task=fail&level=info",
-                        "/v1/logs?follow=true&limit=1",
-                    ],
-                    ["/v1/logs?task=nosuch", "/v1/logs?level=x"]
-                ),
-            ]
-        }
-
         @Test(.timeLimit(.minutes(5)))
         func `No GET route changes a later decision`() async throws {
             try await Self.serving { daemon, server, path, subjects in
-                let questions = Self.questions(subjects)
+                let questions = subjects.questions
                 let routes = server.routes.filter { $0.hasPrefix("GET ") }
                     .map { String($0.dropFirst(4)) }
                 #expect(routes.sorted() == questions.keys.sorted(), "a route has no question here")
@@ -134,7 +55,7 @@ extension Integration {
         }
 
         /// The read-only commands and their arguments.
-        private static func commands(_ subjects: Subjects) -> [String: [[String]]] {
+        private static func commands(_ subjects: RouteSubjects) -> [String: [[String]]] {
             [
                 "status": [[], ["late.task"]],
                 "doctor": [[]],
@@ -159,6 +80,8 @@ extension Integration {
                 "transfers list": [[]],
                 "transfers show": [["nosuch"]],
                 "reload": [["--dry-run"]],
+                "audit show": [[], ["--verb", "x", "--since", "2h"]],
+                "audit verify": [[]],
             ]
         }
 
@@ -228,7 +151,7 @@ extension Integration {
         /// Serves a host that has a little of everything, with the library of one plugin put right
         /// where only a look at it could notice.
         private static func serving(
-            _ body: (TestDaemon, ControlServer, String, Subjects) async throws -> Void
+            _ body: (TestDaemon, ControlServer, String, RouteSubjects) async throws -> Void
         ) async throws {
             let folder = try TemporaryDirectory()
             var manifest = try TestManifest.misbehave(
@@ -283,7 +206,7 @@ extension Integration {
                             earliestBegin: WallClock.now + 3_600_000_000_000
                         )
                     )
-                    let subjects = Subjects(
+                    let subjects = RouteSubjects(
                         ended: try await daemon.run("fail"),
                         active: try await daemon.begin("honour-cancel"),
                         waiting: waiting

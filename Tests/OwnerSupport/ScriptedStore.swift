@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostAudit
 package import BghostBase
 package import BghostModel
 package import BghostPolicy
@@ -40,6 +41,9 @@ package final class ScriptedStore: Store {
     package func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] { [] }
     package func runs(task: String, endedFrom date: Int64, limit: Int) -> [RunRecord] { [] }
     package func oldestEnd() -> Int64? { nil }
+    package func audit(_ query: AuditQuery) -> AuditPage { AuditPage() }
+    package func auditHead() -> AuditHead? { nil }
+    package func advance(_ check: AuditCheck) -> AuditCheck? { nil }
 
     /// Removes and returns the commits that wait.
     package func take() -> [Commit] {

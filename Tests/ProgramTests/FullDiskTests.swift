@@ -23,24 +23,26 @@ struct FullDiskTests {
         folder = try TemporaryDirectory()
         state = folder.file("state")
         try #require(mkdir(state, 0o700) == 0)
-        manifest = try folder.write(
-            """
-            {"version": 1,
-             "plugins": {"misbehave": {"library": "\(try Fixture.library("misbehave"))",
-                                       "maxPending": {"refresh": 1000}}},
-             "tasks": {
-               "tick": {"plugin": "misbehave", "handler": "succeed", "every": "1s"},
-               "long": {"plugin": "misbehave", "handler": "honour-cancel",
-                        "limits": {"runtime": "60s", "grace": "20s"}},
-               "later.*": {"plugin": "misbehave", "handler": "succeed"}}}
-            """,
-            to: "tasks.json"
-        )
+        manifest = try folder.write(Self.text(isAuditRequired: false), to: "tasks.json")
         holder = try RunningProgram(command: [
             "unshare", "--mount", "sh", "-ec",
             "mount -t tmpfs -o size=3m,mode=700 none \(state); echo mounted >&2; exec sleep 600",
         ])
         try #require(holder.line(containing: "mounted") != nil)
+    }
+
+    private static func text(isAuditRequired: Bool) throws -> String {
+        """
+        {"version": 1,
+         "host": {"audit": {"required": \(isAuditRequired)}},
+         "plugins": {"misbehave": {"library": "\(try Fixture.library("misbehave"))",
+                                   "maxPending": {"refresh": 1000}}},
+         "tasks": {
+           "tick": {"plugin": "misbehave", "handler": "succeed", "every": "1s"},
+           "long": {"plugin": "misbehave", "handler": "honour-cancel",
+                    "limits": {"runtime": "60s", "grace": "20s"}},
+           "later.*": {"plugin": "misbehave", "handler": "succeed"}}}
+        """
     }
 
     private func daemon() throws -> TestDaemon {
@@ -190,5 +192,41 @@ struct FullDiskTests {
         let line = daemon.program.line(containing: "before the end: runs")
         #expect(line?.contains("recorded as lost") == true)
         _ = daemon.program.end()
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `With a full disk what cannot be audited is refused, and nothing is done`() throws {
+        _ = try folder.write(Self.text(isAuditRequired: true), to: "tasks.json")
+        let first = try daemon()
+        try letTick(first, 1)
+        let trigger = try RunningProgram(command: [
+            Artifact.path("bghost"), "trigger", "long", "--wait", "--control", control,
+        ])
+        try #require(first.program.line(containing: "long in worker") != nil)
+        try fill(first)
+        try letWait(first, 6)
+        let run = try #require(try runs("long").first?["id"]?.string)
+        for command in [
+            ["disable", "misbehave"], ["throttle", "clear", "tick"], ["cancel", "--all"],
+        ] {
+            let refused = try bghost(command)
+            #expect(refused.exitCode == 73 && refused.error.contains("BG4028"), "\(refused)")
+        }
+        let status = try JSONReader.parse(try bghost(["status", "--json"]).output)
+        let plugin = status["plugins"]?.array?.first
+        #expect(plugin?["switchedOff"]?.string == nil, "\(status)")
+        #expect(try bghost(["pending", "later.0"]).exitCode == 0, "it was withdrawn")
+
+        unlink(ballast)
+        #expect(try bghost(["submit", "later.100", "--earliest", "+1h"]).exitCode == 0)
+        #expect(first.program.line(containing: "the store keeps what it is given again") != nil)
+        #expect(try bghost(["stop", run]).exitCode == 0)
+        #expect([0, 1].contains(trigger.end()))
+        let verdict = try bghost(["audit", "verify"])
+        #expect(verdict.exitCode == 0 && verdict.output.contains("intact"), "\(verdict)")
+        let rows = try bghost(["audit", "--verb", "stop"]).output
+        #expect(rows.contains("begun") && rows.contains("done"), "\(rows)")
+        // A drain is never refused.
+        #expect(first.stop() == 0)
     }
 }

@@ -32,6 +32,13 @@ struct StoreModel: Equatable {
         }
     }
 
+    /// What is there, by the number of lists that the audit has.
+    init(reading store: SQLiteStore, lists: Int) throws {
+        self.lists = lists
+        pending = try store.recover().pending
+        runs = store.runs(task: nil, limit: 1_000_000)
+    }
+
     /// What is there.
     init(reading store: SQLiteStore) throws {
         let changes = Int(try store.changeCount())

@@ -43,6 +43,20 @@ package enum StoreScript {
         }
     }
 
+    /// A list with its row of the audit, as the verb of an operator has.
+    package static func audited(_ number: Int) -> [StoreChange] {
+        let entry = AuditEntry(
+            // Of a time to come, so that its age deletes none.
+            at: 4_000_000_000_000_000_000 + Int64(number),
+            AuditActor(.socket, uid: 0, pid: 1, user: "root"),
+            verb: "trigger",
+            target: "task\(number % 5)",
+            status: .stored,
+            refs: "\(number)"
+        )
+        return list(number) + [.audited(entry)]
+    }
+
     /// How many lists make so many changes; `nil` if the last of them is not whole.
     package static func lists(_ changes: Int) -> Int? {
         switch changes % 6 {

@@ -13,6 +13,7 @@ import Synchronization
 //   store-writer commit DB FROM DELAY   keeps the lists of the script from this one on, prints the
 //                                       number of each as it is answered, and is killed so many
 //                                       nanoseconds after the first answer
+//   store-writer audit DB FROM DELAY    the same with a row of the audit in each transaction
 //   store-writer fill DB BALLAST        commits until there is no room, removes the ballast, and
 //                                       goes on
 //   store-writer limit DB BYTES         the same with a limit on the size of files
@@ -47,7 +48,12 @@ func nanoseconds() -> Int64 {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-func commitUntilKilled(_ store: SQLiteStore, from first: Int, delay: Int64) -> Never {
+func commitUntilKilled(
+    _ store: SQLiteStore,
+    from first: Int,
+    delay: Int64,
+    list: (Int) -> [StoreChange]
+) -> Never {
     let end = Atomic<Int64>(.max)
     var next = first
     while true {
@@ -55,7 +61,7 @@ func commitUntilKilled(_ store: SQLiteStore, from first: Int, delay: Int64) -> N
         while next < first + 64 || nanoseconds() < end.load(ordering: .relaxed) {
             let number = next
             next += 1
-            store.commit(StoreScript.list(number)) { result in
+            store.commit(list(number)) { result in
                 guard case .success = result else { exit(3) }
                 say("\(number)")
                 _ = end.compareExchange(
@@ -242,7 +248,11 @@ do {
     let store = try SQLiteStore(path: arguments[2]) { say("reported \($0)") }
     switch arguments[1] {
     case "commit":
-        commitUntilKilled(store, from: number, delay: Int64(arguments[4]) ?? 0)
+        let delay = Int64(arguments[4]) ?? 0
+        commitUntilKilled(store, from: number, delay: delay, list: StoreScript.list)
+    case "audit":
+        let delay = Int64(arguments[4]) ?? 0
+        commitUntilKilled(store, from: number, delay: delay, list: StoreScript.audited)
     case "fill":
         commitUntilFull(store) { unlink(arguments[3]) }
     case "open":

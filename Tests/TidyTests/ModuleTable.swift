@@ -77,11 +77,12 @@ enum ModuleTable {
         ),
         Module("BghostCrypto"),
         Module("BghostTrust", ["BghostBase", "BghostCrypto", "BghostLinux"]),
+        Module("BghostAudit", ["BghostCrypto", "BghostModel"]),
         Module(
             "BghostStore",
             [
-                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
-                "BghostPolicy", "BghostTransferRules", "CBghostSystem", "CSQLite",
+                "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel",
+                "BghostNotify", "BghostPolicy", "BghostTransferRules", "CBghostSystem", "CSQLite",
             ]
         ),
         Module(
@@ -95,7 +96,8 @@ enum ModuleTable {
         Module(
             "BghostDispatch",
             [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
+                "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts",
+                "BghostLinux",
                 "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices",
                 "BghostStore",
             ]
@@ -142,14 +144,21 @@ enum ModuleTable {
         Module("BghostTemplates", ["CBghostTemplates"]),
         Module("BghostTerminal"),
         Module(
+            "BghostViews",
+            [
+                "BghostAPI", "BghostBase", "BghostFacts", "BghostModel", "BghostNotify",
+                "BghostPolicy", "BghostTerminal",
+            ]
+        ),
+        Module(
             "BghostCommand",
             [
                 "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
                 "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
-                "BghostNotify", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
+                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
                 "BghostStore", "BghostTemplates", "BghostTerminal", "BghostTransfer",
-                "BghostTransferRules", "BghostTrust",
+                "BghostTransferRules", "BghostTrust", "BghostViews",
             ]
         ),
         Module(

@@ -52,6 +52,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case badSimulation = "BG4025"
     case notStored = "BG4026"
     case notPaused = "BG4027"
+    case auditFailed = "BG4028"
     case manifestRefused = "BG4030"
     case needsRestart = "BG4031"
     case noSuchTransfer = "BG5001"
@@ -89,6 +90,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .notPaused: self = .notPaused
         case .storeFailed: self = .storeFailed
         case .notStored: self = .notStored
+        case .auditFailed: self = .auditFailed
         case .backupFailed: self = .backupFailed
         case .badSimulation: self = .badSimulation
         case .badTime: self = .badRequest
@@ -101,6 +103,16 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noSuchNotification: self = .noSuchNotification
         case .badAction: self = .badAction
         case .ambiguousNotification: self = .ambiguousNotification
+        }
+    }
+
+    /// The code of an error, for the audit.
+    package static func text(of error: any Error) -> String {
+        switch error {
+        case let refusal as OperatorRefusal: FaultCode(refusal.code).rawValue
+        case let fault as ControlFault: fault.code.rawValue
+        case let error as SubmitError: FaultCode(error.code).rawValue
+        default: FaultCode.internalError.rawValue
         }
     }
 
@@ -124,7 +136,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .versionSkew: 426
         case .tooManyPending: 429
         case .unavailable, .stopping: 503
-        case .storeFailed, .notStored: 507
+        case .storeFailed, .notStored, .auditFailed: 507
         case .notRunning, .socketTaken, .notASocket, .socketFolder, .socketPath, .unreadableAnswer,
             .connectionLost, .internalError:
             500
@@ -208,6 +220,10 @@ extension FaultCode {
         case .notStored:
             "It was done, but is not stored yet: until then it lasts as long as the daemon. Check the "
                 + "disk that holds the state directory; the daemon tries again by itself."
+        case .auditFailed:
+            "The daemon notes who changes what, and refuses a change that it cannot note. Check the disk "
+                + "that holds the state directory, then repeat the command; with `required` of "
+                + "`host.audit` false it goes on without notes."
         case .pastLatestBegin:
             "The latest begin date is over already, or comes before the earliest, so the run could "
                 + "never begin."

@@ -6,7 +6,7 @@ package import BghostModel
 package import BghostPolicy
 
 /// The interface of the daemon for operators; the control API uses no other part of the host.
-package protocol HostControl: Sendable {
+package protocol HostControl: AuditControl {
     /// The daemon and its tasks.
     func status() async -> HostStatus
 
@@ -191,6 +191,16 @@ package protocol HostControl: Sendable {
 
     /// The first and the last output of a run, at most 64 KiB; "" if it printed nothing.
     func output(ofRun id: RunID) async -> String
+
+    /// A page of the audit.
+    ///
+    /// Throws if a time cannot be read.
+    func audit(_ question: AuditQuestion) async throws(OperatorRefusal) -> AuditPage
+
+    /// Compares the whole chain of the audit.
+    ///
+    /// - Parameter head: the row that the log has, which must be in the chain; `nil` if none is known.
+    func checkAudit(expecting head: AuditHead?) async throws(OperatorRefusal) -> AuditVerdict
 
     /// The entries in the log, the oldest first.
     func logs(matching filter: LogFilter, limit: Int) async -> [LogEntry]

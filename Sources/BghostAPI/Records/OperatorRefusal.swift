@@ -20,6 +20,8 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
         case storeFailed
         /// The change was made but is not stored: it lasts until the daemon ends.
         case notStored
+        /// The change could not be audited, so nothing was done.
+        case auditFailed
         case backupFailed
         /// The simulation's text is invalid.
         case badSimulation

@@ -5,7 +5,7 @@ package struct StoreStatus: Codable, Equatable, Sendable {
     /// Since when it cannot, Unix nanoseconds of the machine's clock; `nil` if it can.
     @FormOrNull<RFC3339> package var failingSince: Int64?
     /// Why not, and how to resolve it.
-    @OrNull var problem: String?
+    @OrNull package var problem: String?
     /// Whether only a restart of the daemon can resolve it.
     @OrDefault package var isFinal: Bool
     /// The number of transactions that are not on the disk yet.

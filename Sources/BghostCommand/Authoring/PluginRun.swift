@@ -12,6 +12,7 @@ internal import BghostServices
 internal import BghostStore
 internal import BghostTerminal
 internal import BghostTransfer
+internal import BghostViews
 internal import Glibc
 internal import Synchronization
 internal import UnixSignals

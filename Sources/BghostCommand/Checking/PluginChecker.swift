@@ -5,6 +5,7 @@ internal import BghostBase
 internal import BghostLinux
 internal import BghostCheck
 internal import BghostTerminal
+internal import BghostViews
 internal import Glibc
 
 /// Checks a plugin for its author, and prints the results.

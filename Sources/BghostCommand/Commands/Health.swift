@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import BghostAPI
 internal import BghostControl
 internal import BghostTerminal
+internal import BghostViews
 
 struct Health: ClientCommand {
     static let configuration = CommandConfiguration(

@@ -6,6 +6,7 @@ internal import BghostModel
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostTerminal
+internal import BghostViews
 
 struct Logs: ClientCommand {
     static let configuration = CommandConfiguration(

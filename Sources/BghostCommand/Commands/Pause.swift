@@ -6,6 +6,7 @@ internal import BghostControl
 internal import BghostModel
 internal import BghostPolicy
 internal import BghostTerminal
+internal import BghostViews
 
 /// The options that select what is paused.
 struct PauseTargetOptions: ParsableArguments {

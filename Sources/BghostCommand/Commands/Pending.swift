@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostTerminal
+internal import BghostViews
 
 struct Pending: ClientCommand {
     static let configuration = CommandConfiguration(

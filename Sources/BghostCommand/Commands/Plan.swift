@@ -7,6 +7,7 @@ internal import BghostManifest
 internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostTerminal
+internal import BghostViews
 
 struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

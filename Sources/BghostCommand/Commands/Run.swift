@@ -7,6 +7,7 @@ internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostTerminal
+internal import BghostViews
 
 /// A log level as an argument.
 enum LevelName: String, ExpressibleByArgument, CaseIterable {

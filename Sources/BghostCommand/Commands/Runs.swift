@@ -5,6 +5,7 @@ internal import BghostAPI
 internal import BghostControl
 internal import BghostModel
 internal import BghostTerminal
+internal import BghostViews
 
 struct Runs: ClientCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ internal import BghostBase
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostTerminal
+internal import BghostViews
 
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(

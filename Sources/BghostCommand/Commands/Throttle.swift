@@ -4,6 +4,7 @@ internal import BghostAPI
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostTerminal
+internal import BghostViews
 
 struct Throttle: ParsableCommand {
     static let configuration = CommandConfiguration(

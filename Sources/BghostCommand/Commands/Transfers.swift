@@ -5,6 +5,7 @@ internal import BghostBase
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostTerminal
+internal import BghostViews
 
 struct Transfers: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -6,6 +6,7 @@ internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostTerminal
+internal import BghostViews
 internal import Glibc
 internal import UnixSignals
 

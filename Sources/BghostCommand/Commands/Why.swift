@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostTerminal
+internal import BghostViews
 
 struct Why: ClientCommand {
     static let configuration = CommandConfiguration(

@@ -7,6 +7,7 @@ internal import BghostLinux
 internal import BghostModel
 internal import BghostServices
 internal import BghostTerminal
+internal import BghostViews
 internal import Glibc
 internal import Synchronization
 

@@ -264,6 +264,7 @@ enum Daemon {
     private static func actions(_ host: Host, _ port: Int, _ log: HostLog) -> ActionServer {
         ActionServer(
             notifications: host,
+            audit: host,
             port: port,
             onReady: {
                 log.write(.info, "actions.ready", "links to actions at http://127.0.0.1:\(port)")
@@ -316,6 +317,10 @@ private struct HostService: Service, CustomStringConvertible {
     func run() async throws {
         // The wait throws when the service is cancelled; drain the host in this case too.
         try? await gracefulShutdown()
+        // A daemon that cannot note its end ends in any case.
+        await host.noteLater(
+            AuditEntry(at: WallClock.now, AuditActor(.signal), verb: "drain", status: .begun)
+        )
         await host.drain()
     }
 }

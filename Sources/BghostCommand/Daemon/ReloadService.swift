@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
 internal import BghostHost
+internal import BghostLinux
+internal import BghostModel
 internal import ServiceLifecycle
 internal import UnixSignals
 
@@ -15,8 +18,19 @@ struct ReloadService: Service, CustomStringConvertible {
     func run() async throws {
         let signals = await UnixSignalsSequence(trapping: .sighup)
         for await _ in signals.cancelOnGracefulShutdown() {
+            let entry = AuditEntry(
+                at: WallClock.now,
+                AuditActor(.signal),
+                verb: "reload",
+                target: "SIGHUP",
+                status: .begun
+            )
             // The host logs the reason for a refusal; a signal has no response.
-            _ = try? await host.reload()
+            _ = try? await host.audited(
+                entry,
+                now: { WallClock.now },
+                code: { FaultCode.text(of: $0) }
+            ) { try await host.reload() }
         }
     }
 }

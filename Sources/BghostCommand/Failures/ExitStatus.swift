@@ -39,7 +39,8 @@ enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
             .ambiguousNotification, .pastLatestBegin, .payloadTooLarge, .badParameters, .badRequest,
             .bodyTooLarge, .badSimulation, .badAction, .contentType:
             self = .usage
-        case .socketTaken, .notASocket, .socketFolder, .storeFailed, .notStored, .backupFailed:
+        case .socketTaken, .notASocket, .socketFolder, .storeFailed, .notStored, .auditFailed,
+            .backupFailed:
             self = .taken
         case .manifestRefused, .needsRestart, .noDashboard: self = .badManifest
         case .unavailable, .tooManyPending, .stopping: self = .tryLater

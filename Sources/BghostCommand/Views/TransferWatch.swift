@@ -4,6 +4,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import BghostControl
 internal import BghostTerminal
+internal import BghostViews
 internal import Glibc
 
 /// Shows the progress of transfers until all of them have ended.

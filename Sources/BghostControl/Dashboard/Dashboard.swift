@@ -78,7 +78,9 @@ package final class Dashboard: Sendable {
     }
 
     /// Uses up a ticket.
-    func begin(ticket: String) throws(ControlFault) -> API.DashboardSession {
+    ///
+    /// - Returns: the session, and who began it.
+    func begin(ticket: String) throws(ControlFault) -> (API.DashboardSession, Caller) {
         guard let session = sessions.begin(ticket: ticket) else {
             throw ControlFault(
                 .badTicket,
@@ -87,13 +89,14 @@ package final class Dashboard: Sendable {
                 fix: "run `bghost dashboard` again"
             )
         }
-        return API.DashboardSession(
+        let answer = API.DashboardSession(
             token: session.key,
             role: session.caller.role,
             expiresAt: session.expiresAt,
             host: Self.hostName,
             version: BghostVersion.text
         )
+        return (answer, session.caller)
     }
 
     private static var hostName: String {

@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostModel
 internal import Hummingbird
 
 /// The routes for tickets, at the control socket, and for sessions, at the dashboard.
@@ -32,7 +33,9 @@ struct DashboardRoutes: Sendable {
         guard let dashboard else { throw Dashboard.absent }
         let body = try await request.body.collect(upTo: Self.bodyBytesMax)
         let ticket = try API.TicketBody.read(Array(body.readableBytesView)).ticket
-        return Answer.json(Schema.session, status: .created, try dashboard.begin(ticket: ticket))
+        let (session, caller) = try dashboard.begin(ticket: ticket)
+        AuditScope.current?.acts(await UserNames.actor(caller, or: .dashboard))
+        return Answer.json(Schema.session, status: .created, session)
     }
 
     private func end(_ token: String?) -> Response {

@@ -90,7 +90,7 @@ package struct DashboardServer: Service, CustomStringConvertible {
         let logger = Logger(label: "bghost.dashboard") { _ in SwiftLogNoOpLogHandler() }
         let routes = ControlRoutes(host: host, notifications: notifications, dashboard: dashboard)
         let responder = routes.router(for: .dashboard).buildResponder()
-        let (dashboard, onReady) = (dashboard, onReady)
+        let (host, dashboard, onReady) = (host, dashboard, onReady)
         return try HTTPServerBuilder.http1(configuration: .bounded(limits, first: [])).buildServer(
             configuration: ServerConfiguration(
                 address: .hostname(
@@ -115,6 +115,9 @@ package struct DashboardServer: Service, CustomStringConvertible {
                     // The server responds to this error unless a response has started.
                     throw error
                 } catch let fault as ControlFault {
+                    if Verbs.isVerb(request) || Self.token(request) != nil {
+                        await VerbAudit(audit: host).refused(request, nil, .dashboard, fault.code)
+                    }
                     response = Answer.fault(fault)
                 } catch {
                     response = Response(status: .internalServerError)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostCrypto
 internal import BghostLinux
 internal import BghostModel
 internal import Synchronization
@@ -107,6 +108,9 @@ final class DashboardSessions: Sendable {
         }
         let length = time.clampedNanoseconds
         let key = Self.makeKey()
+        var caller = caller
+        // A part of the hash names the session in the audit, and is no token.
+        caller.session = AuditHead.digits(Array(SHA256.hash(data: Array(key.utf8)).prefix(6)))
         entries[key] = Entry(caller: caller, end: now.addingClamped(length))
         return Grant(
             key: key,

@@ -13,6 +13,7 @@ internal import NIOCore
 /// machine, and the check of `Origin` a foreign page.
 struct ActionRoutes: Sendable {
     let notifications: any NotificationControl
+    let audit: VerbAudit?
     let port: Int
 
     /// The most bytes of a body; the text in it has at most 4 KiB.
@@ -71,7 +72,10 @@ struct ActionRoutes: Sendable {
         }
         let text = try await text(of: request)
         do throws(OperatorRefusal) {
-            _ = try await notifications.act(on: .token(token), action: action, text: text)
+            let shown = text
+            try await audited(token, action, text) { () throws(OperatorRefusal) in
+                _ = try await notifications.act(on: .token(token), action: action, text: shown)
+            }
         } catch {
             switch error.code {
             case .noSuchNotification: return Self.unknown
@@ -84,6 +88,17 @@ struct ActionRoutes: Sendable {
             }
         }
         return ActionPage(title: "Done", text: "Your answer has been taken.").response(.accepted)
+    }
+
+    /// Answers with a row in the audit, which has a part of the token's hash and no text.
+    private func audited(
+        _ token: String,
+        _ action: String,
+        _ text: String?,
+        _ body: () async throws(OperatorRefusal) -> Void
+    ) async throws(OperatorRefusal) {
+        guard let audit else { return try await body() }
+        try await audit.answerLink(to: token, action: action, text: text, body)
     }
 
     /// The text of the answer: a body of plain text; `nil` for a form.

@@ -17,21 +17,25 @@ internal import ServiceLifecycle
 /// work.
 package struct ActionServer: Service, CustomStringConvertible {
     private let notifications: any NotificationControl
+    private let audit: (any AuditControl)?
     private let port: Int
     private let onReady: @Sendable () -> Void
     private let onFailure: @Sendable (String) -> Void
 
     /// - Parameters:
+    ///   - audit: notes who answers; `nil` for none.
     ///   - port: the port on loopback.
     ///   - onReady: called when the links work.
     ///   - onFailure: called with a sentence if they do not work.
     package init(
         notifications: any NotificationControl,
+        audit: (any AuditControl)? = nil,
         port: Int,
         onReady: @escaping @Sendable () -> Void = {},
         onFailure: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.notifications = notifications
+        self.audit = audit
         self.port = port
         self.onReady = onReady
         self.onFailure = onFailure
@@ -53,7 +57,11 @@ package struct ActionServer: Service, CustomStringConvertible {
 
     private func server() throws -> any Service {
         let logger = Logger(label: "bghost.actions") { _ in SwiftLogNoOpLogHandler() }
-        let responder = ActionRoutes(notifications: notifications, port: port).router()
+        let responder = ActionRoutes(
+            notifications: notifications,
+            audit: audit.map(VerbAudit.init),
+            port: port
+        ).router()
             .buildResponder()
         let onReady = onReady
         return try builder.buildServer(

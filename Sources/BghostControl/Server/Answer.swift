@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostModel
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -38,6 +39,8 @@ enum Answer {
 struct Envelope: RouterMiddleware {
     typealias Context = ControlContext
 
+    let audit: VerbAudit
+    let way: AuditWay
     /// Checks where the request comes from.
     let checkOrigin: @Sendable (Request) throws(ControlFault) -> Void
 
@@ -48,25 +51,38 @@ struct Envelope: RouterMiddleware {
     ) async throws -> Response {
         var response: Response
         do throws(any Error) {
-            try checkOrigin(request)
-            try Self.checkVersion(request.headers[.bghostVersion])
+            do throws(ControlFault) {
+                try checkOrigin(request)
+                try Self.checkVersion(request.headers[.bghostVersion])
+            } catch {
+                if Verbs.isVerb(request) {
+                    await audit.refused(request, context.caller, way, error.code)
+                }
+                throw error
+            }
             response = try await next(request, context)
-        } catch let fault as ControlFault {
-            response = Answer.fault(fault)
-        } catch is NIOTooManyBytesError {
-            response = Answer.fault(.bodyTooLarge)
         } catch let error as HTTPError where error.status == .notFound {
             let path = TerminalText.escaped(String(request.uri.path.prefix(200)))
             response = Answer.fault(
                 ControlFault(.noSuchRoute, "there is no \(request.method.rawValue) \(path)")
             )
-        } catch let error as HTTPError {
-            response = Answer.fault(.badRequest(error.body ?? "the request is malformed"))
-        } catch is CancellationError {
-            response = Answer.fault(ControlFault(.stopping, "the daemon is stopping"))
+        } catch {
+            guard let fault = Self.fault(of: error) else { throw error }
+            response = Answer.fault(fault)
         }
         response.headers[.bghostVersion] = BghostVersion.text
         return response
+    }
+
+    /// What a client is told of an error; `nil` of one that is a bug.
+    static func fault(of error: any Error) -> ControlFault? {
+        switch error {
+        case let fault as ControlFault: fault
+        case is NIOTooManyBytesError: .bodyTooLarge
+        case let error as HTTPError: .badRequest(error.body ?? "the request is malformed")
+        case is CancellationError: ControlFault(.stopping, "the daemon is stopping")
+        default: nil
+        }
     }
 
     /// Clients without a version, such as curl, are accepted.

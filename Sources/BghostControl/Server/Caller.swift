@@ -10,6 +10,8 @@ struct Caller: Equatable, Sendable {
     let role: ControlRole
     /// Whether the request came through the dashboard.
     var isDashboard = false
+    /// The session of the dashboard, for the audit; "" without one.
+    var session = ""
 }
 
 /// What is known of a request beside its text.

@@ -28,13 +28,20 @@ struct ControlRoutes: Sendable {
         router.addMiddleware {
             switch entrance {
             case .socket:
-                Envelope { request throws(ControlFault) in try ForeignPage.check(request) }
+                Envelope(audit: VerbAudit(audit: host), way: .socket) {
+                    request throws(ControlFault) in try ForeignPage.check(request)
+                }
             case .dashboard:
-                Envelope { request throws(ControlFault) in try DashboardGuard.checkContent(request)
+                Envelope(audit: VerbAudit(audit: host), way: .dashboard) {
+                    request throws(ControlFault) in try DashboardGuard.checkContent(request)
                 }
             }
         }
-        let endpoints = EndpointRouter(router: router, onFault: onFault)
+        let endpoints = EndpointRouter(
+            router: router,
+            audit: VerbAudit(audit: host),
+            onFault: onFault
+        )
         endpoints.on(.version) { _, _ in version() }
         endpoints.on(.status) { request, _ in try await status(request) }
         endpoints.on(.submit) { request, _ in try await submit(request) }
@@ -60,6 +67,7 @@ struct ControlRoutes: Sendable {
         OperatorRoutes(host: host).add(to: endpoints)
         SimulationRoutes(host: host).add(to: endpoints)
         PastRoutes(host: host).add(to: endpoints)
+        AuditRoutes(host: host).add(to: endpoints)
         if let notifications {
             NotificationRoutes(notifications: notifications).add(to: endpoints)
         }
@@ -155,7 +163,11 @@ struct ControlRoutes: Sendable {
         let declared = request.headers[.contentLength].flatMap(Int.init) ?? 0
         guard declared <= ControlLimits.bodyBytesMax else { throw ControlFault.bodyTooLarge }
         let body = try await request.body.collect(upTo: ControlLimits.bodyBytesMax)
-        return try API.SubmitBody.read(Array(body.readableBytesView)).submission(path: task)
+        AuditScope.concerns(task, body: body)
+        let submission = try API.SubmitBody.read(Array(body.readableBytesView))
+            .submission(path: task)
+        if task == nil { AuditScope.concerns(submission.task, body: body) }
+        return submission
     }
 
     private func accept(

@@ -21,6 +21,8 @@ enum Endpoint: String, CaseIterable, Sendable {
     case run = "GET /v1/runs/:id"
     case starts = "GET /v1/starts"
     case past = "GET /v1/past"
+    case audit = "GET /v1/audit"
+    case checkAudit = "GET /v1/audit/check"
     case expire = "POST /v1/runs/:id/expire"
     case stop = "POST /v1/runs/:id/stop"
     case pending = "GET /v1/pending"
@@ -114,6 +116,14 @@ enum Endpoint: String, CaseIterable, Sendable {
         case .runs: Self.runKeys
         case .starts: Self.startKeys
         case .past: Self.pastKeys
+        case .audit: Self.auditKeys
+        case .checkAudit:
+            [
+                QueryKey(
+                    "head",
+                    "A number and a sum that the log has, such as `812:9f2c…`: the row must be in the chain."
+                )
+            ]
         case .pending:
             [.task, .limit(ControlLimits.pendingMax, default: ControlLimits.pendingUsual)]
         case .dead:

@@ -10,20 +10,38 @@ struct EndpointRouter {
     typealias Handler = @Sendable (Request, Context) async throws -> Response
 
     let router: Router<Context>
+    let audit: VerbAudit
     /// Called with each fault that an endpoint answers, so that tests can compare them with the page.
     let onFault: @Sendable (Endpoint, FaultCode) -> Void
 
     func on(_ endpoint: Endpoint, _ handler: @escaping Handler) {
-        let onFault = onFault
+        let (onFault, audit) = (onFault, audit)
         router.on(RouterPath(endpoint.path), method: endpoint.method) { request, context in
             do {
-                if endpoint.role == .operate { try Self.checkRole(context.caller) }
-                try Query(request).check(for: endpoint)
-                return try await handler(request, context)
+                let check = {
+                    if endpoint.role == .operate { try Self.checkRole(context.caller) }
+                    try Query(request).check(for: endpoint)
+                }
+                guard Self.isVerb(endpoint, request) else {
+                    try check()
+                    return try await handler(request, context)
+                }
+                return try await audit.answer(endpoint, request, context, check: check) {
+                    try await handler(request, context)
+                }
             } catch let fault as ControlFault {
                 onFault(endpoint, fault.code)
                 throw fault
             }
+        }
+    }
+
+    private static func isVerb(_ endpoint: Endpoint, _ request: Request) -> Bool {
+        switch endpoint.auditing {
+        case .never: return false
+        // What is no flag is refused by the endpoint.
+        case .around where endpoint == .reload: return (try? Query(request).flag("dryRun")) != true
+        case .around, .withChange, .login: return true
         }
     }
 

@@ -29,6 +29,7 @@ struct NotificationRoutes: Sendable {
     private func act(_ request: Request) async throws -> Response {
         let body = try await request.body.collect(upTo: ControlLimits.bodyBytesMax)
         let act = try API.ActBody(json: Array(body.readableBytesView))
+        AuditScope.concerns(act.id, body: body)
         let answer = try await ask { () throws(OperatorRefusal) in
             try await notifications.act(
                 on: .id(act.id, plugin: act.plugin),

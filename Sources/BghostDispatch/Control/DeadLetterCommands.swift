@@ -63,7 +63,7 @@ package final class DeadLetterCommands {
         }
         guard !redriven.isEmpty else { return answer }
         if case .failure(let error) = await commits.committedOrRefused(
-            redriven.map { .redriven($0) }
+            commits.audited(redriven.map { .redriven($0) })
         ) {
             throw OperatorRefusal(
                 .storeFailed,
@@ -86,7 +86,7 @@ package final class DeadLetterCommands {
         var answer = chosen
         guard !letters.isEmpty else { return answer }
         if case .failure(let error) = await commits.committedOrRefused(
-            letters.map { .discarded($0.request.id) }
+            commits.audited(letters.map { .discarded($0.request.id) })
         ) {
             throw OperatorRefusal(
                 .storeFailed,

@@ -24,7 +24,7 @@ extension CommitQueue {
         _ changes: [StoreChange],
         _ what: String
     ) async throws(OperatorRefusal) {
-        guard case .failure(let error) = await committed(changes) else { return }
+        guard case .failure(let error) = await committed(audited(changes)) else { return }
         throw .notStored(error, what)
     }
 }

@@ -123,12 +123,6 @@ package final class RunHistory {
     /// - Parameter key: what the time is for.
     /// - Returns: Unix nanoseconds.
     func time(_ text: String, of key: String) throws(OperatorRefusal) -> Int64 {
-        if let time = PastTime.parse(text, now: clock.wall, in: zone()) { return time }
-        let shown = PrintableText.escaped(String(text.prefix(40)))
-        throw OperatorRefusal(
-            .badTime,
-            "`\(shown)` is no time for `\(key)`",
-            fix: "give \(PastTime.forms)"
-        )
+        try clock.past(text, of: key, in: zone())
     }
 }

@@ -91,7 +91,9 @@ package final class TaskCommands {
             let (withdrawn, effects) = dispatcher.propose { scheduler, now, effects in
                 scheduler.withdrawAll(of: tasks, now: now, &effects)
             }
-            commits.commitOrReport(withdrawn.changes) { continuation.resume(returning: $0) }
+            commits.commitOrReport(commits.audited(withdrawn.changes)) {
+                continuation.resume(returning: $0)
+            }
             // Carry out the effects afterwards, so that the next request of a schedule is stored
             // after the withdrawal.
             dispatcher.execute(effects)

@@ -22,7 +22,7 @@ package final class CommitQueue {
     private static let drainMax: UInt64 = 30_000_000_000
 
     private let store: any Store
-    private let reactor: Reactor
+    let reactor: Reactor
     private let log: HostLog
     /// The dead letters of each plugin.
     package private(set) var deadLetters: DeadLetterIndex
@@ -36,10 +36,21 @@ package final class CommitQueue {
     /// Called with the reason why no new run may start, or with `nil` when they may.
     private var onPressure: (String?) -> Void = { _ in }
     private var onHealth: () -> Void = {}
+    /// How verbs are audited.
+    package private(set) var auditSettings: AuditSettings
+    /// Called for each row that a transaction gets.
+    var onAudit: () -> Void = {}
     private lazy var reference = ReactorReference(self, on: reactor)
 
     /// - Parameter deadLettersMax: the most dead letters of one plugin.
-    package init(_ store: any Store, reactor: Reactor, log: HostLog, deadLettersMax: Int) {
+    package init(
+        _ store: any Store,
+        reactor: Reactor,
+        log: HostLog,
+        deadLettersMax: Int,
+        audit: AuditSettings = AuditSettings()
+    ) {
+        auditSettings = audit
         self.store = store
         self.reactor = reactor
         self.log = log
@@ -47,7 +58,10 @@ package final class CommitQueue {
     }
 
     /// Sets how much history the store keeps.
-    package func keep(history policy: HistoryPolicy) { store.keep(history: policy) }
+    package func keep(history policy: HistoryPolicy) {
+        auditSettings = policy.audit
+        store.keep(history: policy)
+    }
 
     /// Begins to watch the store.
     ///

@@ -56,7 +56,7 @@ package final class RequestIntake {
                 guard let accepted = try check(submission, isManual: isManual) else {
                     return continuation.resume(returning: .success(nil))
                 }
-                store(accepted) { stored in
+                store(accepted, isVerb: true) { stored in
                     continuation.resume(
                         returning: stored.map { accepted.request }.mapError { error in
                             SubmitError(
@@ -87,11 +87,16 @@ package final class RequestIntake {
     }
 
     /// Stores a request, passes it to the scheduler, and then calls the completion.
+    ///
+    /// - Parameter isVerb: whether the verb under way asks for it; its row of the audit is then in the
+    ///   transaction. Others may store requests of their own in the task of a verb.
     package func store(
         _ accepted: AcceptedSubmission,
+        isVerb: Bool = false,
         completion: @escaping (Result<Void, StoreError>) -> Void = { _ in }
     ) {
-        commits.commitOrRefuse([accepted.change]) { [dispatcher] result in
+        let changes = isVerb ? commits.audited([accepted.change]) : [accepted.change]
+        commits.commitOrRefuse(changes) { [dispatcher] result in
             let isStored = if case .success = result { true } else { false }
             dispatcher.decide { scheduler, now, effects in
                 scheduler.finishSubmission(accepted, isStored: isStored, now: now, &effects)

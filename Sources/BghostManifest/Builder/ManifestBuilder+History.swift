@@ -13,6 +13,16 @@ extension ManifestBuilder {
         return history
     }
 
+    func audit(_ node: JSONNode?) -> AuditSettings {
+        var audit = AuditSettings()
+        audit.isRequired = node?["required"]?.bool ?? audit.isRequired
+        audit.notesSubmissions = node?["submissions"]?.bool ?? audit.notesSubmissions
+        audit.rows = node?["rows"]?.int64.map { Int(clamping: $0) } ?? audit.rows
+        audit.age = duration(node?["age"]) ?? audit.age
+        audit.bytes = amount(node?["size"], .size) ?? audit.bytes
+        return audit
+    }
+
     /// Reads the limits of a task's history; reports those that exceed the host's, since they would
     /// have no effect.
     func taskHistory(_ entry: ManifestEntry, _ host: HostSettings) -> TaskHistory {

@@ -25,6 +25,7 @@ struct ManifestBuilder {
         host.powerPolicy = node["powerPolicy"]?.string.flatMap(PowerPolicy.init) ?? .none
         host.require = layers(node["require"])
         host.history = history(node["history"])
+        host.audit = audit(node["audit"])
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
         host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
         host.controlGroup = node["controlGroup"]?.string

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys that limit the history.
+/// The keys that limit the history and the audit.
 extension ManifestKeys {
     static let history = ManifestSection(
         noun: "section `history`",
@@ -31,6 +31,48 @@ extension ManifestKeys {
                 The approximate size of the output that is kept, at most 64KiB of a run; that of \
                 successful runs is deleted first.
                 """
+            ),
+        ]
+    )
+
+    /// What the daemon keeps of what happened.
+    static let records = [
+        ManifestKey("history", .section(history), "How much history of runs is kept."),
+        ManifestKey("audit", .section(audit), "How what others do to the daemon is noted."),
+    ]
+
+    static let audit = ManifestSection(
+        noun: "section `audit`",
+        keys: [
+            ManifestKey(
+                "required",
+                .flag,
+                default: "true",
+                "Whether the daemon refuses what it cannot note, as on a full disk."
+            ),
+            ManifestKey(
+                "submissions",
+                .flag,
+                default: "false",
+                "Whether submissions of clients are noted too; manual runs are in any case."
+            ),
+            ManifestKey(
+                "rows",
+                .whole(1000...10_000_000),
+                default: "100000",
+                "How many rows are kept."
+            ),
+            ManifestKey(
+                "age",
+                .duration(60_000...3660 * day),
+                default: "\"365d\"",
+                "How long a row is kept."
+            ),
+            ManifestKey(
+                "size",
+                .size(mebibyte...1024 * 1024 * mebibyte),
+                default: "\"64MiB\"",
+                "The approximate size of all rows that are kept."
             ),
         ]
     )

@@ -107,8 +107,7 @@ enum ManifestKeys {
                 Layers of the sandbox without which no worker may run; `bghost doctor` tries each.
                 """
             ),
-            ManifestKey("history", .section(history), "How much history of runs is kept."),
-        ]
+        ] + records
     )
 
     static let plugin = ManifestSection(

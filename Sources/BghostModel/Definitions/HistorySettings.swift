@@ -42,14 +42,20 @@ package struct TaskHistory: Equatable, Sendable {
     package var isEmpty: Bool { runs == nil && age == nil }
 }
 
-/// The limits of the history, of the host and of each task.
+/// The limits of the history, of the host and of each task, and those of the audit.
 package struct HistoryPolicy: Equatable, Sendable {
     package var host: HistorySettings
+    package var audit: AuditSettings
     /// By pattern; empty if no task has limits of its own.
     private var tasks: [String: TaskHistory] = [:]
 
-    package init(host: HistorySettings = HistorySettings(), tasks: [String: TaskHistory] = [:]) {
+    package init(
+        host: HistorySettings = HistorySettings(),
+        audit: AuditSettings = AuditSettings(),
+        tasks: [String: TaskHistory] = [:]
+    ) {
         self.host = host
+        self.audit = audit
         // A task without limits must hide those of a family that it belongs to.
         if tasks.values.contains(where: { !$0.isEmpty }) { self.tasks = tasks }
     }
@@ -57,7 +63,7 @@ package struct HistoryPolicy: Equatable, Sendable {
     package init(_ manifest: Manifest) {
         var tasks: [String: TaskHistory] = [:]
         for task in manifest.tasks { tasks[task.identifier.description] = task.history }
-        self.init(host: manifest.host.history, tasks: tasks)
+        self.init(host: manifest.host.history, audit: manifest.host.audit, tasks: tasks)
     }
 
     package var hasLimitsOfTasks: Bool { !tasks.isEmpty }

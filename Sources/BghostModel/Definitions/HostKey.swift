@@ -15,6 +15,7 @@ package enum HostKey: String, CaseIterable, Sendable {
     case require
     case dashboard
     case history
+    case audit
 
     /// Whether a reload may change it.
     ///
@@ -23,7 +24,7 @@ package enum HostKey: String, CaseIterable, Sendable {
     /// longer `require` names.
     package var mayChange: Bool {
         switch self {
-        case .slots, .timeZone, .facts, .powerPolicy, .history: true
+        case .slots, .timeZone, .facts, .powerPolicy, .history, .audit: true
         case .stateDirectory, .control, .controlGroup, .controlRole, .require, .dashboard: false
         }
     }
@@ -41,6 +42,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .require: one.require == other.require
         case .dashboard: one.dashboard == other.dashboard
         case .history: one.history == other.history
+        case .audit: one.audit == other.audit
         }
     }
 
@@ -58,6 +60,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .require: settings.require = other.require
         case .dashboard: settings.dashboard = other.dashboard
         case .history: settings.history = other.history
+        case .audit: settings.audit = other.audit
         }
     }
 
@@ -74,7 +77,7 @@ package enum HostKey: String, CaseIterable, Sendable {
             settings.require.isEmpty
                 ? nil : settings.require.map(\.rawValue).sorted().joined(separator: ", ")
         case .dashboard: settings.dashboard?.listen.description
-        case .timeZone, .facts, .history: nil
+        case .timeZone, .facts, .history, .audit: nil
         }
     }
 }

@@ -66,6 +66,8 @@ package struct HostSettings: Equatable, Sendable {
     package var dashboard: DashboardSettings?
     /// How much history is kept.
     package var history: HistorySettings
+    /// How what others do to the daemon is noted.
+    package var audit: AuditSettings
 
     package init(
         stateDirectory: String? = nil,
@@ -78,7 +80,8 @@ package struct HostSettings: Equatable, Sendable {
         powerPolicy: PowerPolicy = .none,
         require: Set<SandboxLayer> = [],
         dashboard: DashboardSettings? = nil,
-        history: HistorySettings = HistorySettings()
+        history: HistorySettings = HistorySettings(),
+        audit: AuditSettings = AuditSettings()
     ) {
         self.stateDirectory = stateDirectory
         self.controlSocket = controlSocket
@@ -91,6 +94,7 @@ package struct HostSettings: Equatable, Sendable {
         self.require = require
         self.dashboard = dashboard
         self.history = history
+        self.audit = audit
     }
 }
 

@@ -167,5 +167,10 @@ extension Scheduler {
 
 extension StoreChange {
     /// Whether it only notes what happened: recordings of older versions lack such changes.
-    var isUnrecorded: Bool { if case .startSkipped = self { true } else { false } }
+    var isUnrecorded: Bool {
+        switch self {
+        case .startSkipped, .audited: true
+        default: false
+        }
+    }
 }

@@ -44,6 +44,8 @@ package indirect enum StoreChange: Sendable {
     case paused(PauseTarget, Pause?)
     /// A start did not happen, or happened late; a note for the history.
     case startSkipped(SkippedStart)
+    /// A row of the audit; in the transaction of the change that it is about, if that is stored.
+    case audited(AuditEntry)
     /// A plugin was quarantined, or with `nil` released from quarantine.
     case quarantined(plugin: String, Quarantine?)
 }

@@ -31,6 +31,7 @@ struct CanonicalText {
     /// lack them.
     private static let unrecorded: Set<String> = [
         "RunStart.due", "Manifest.written", "HostSettings.dashboard", "HostSettings.history",
+        "HostSettings.audit",
         "TaskDefinition.history",
     ]
 

@@ -8,6 +8,8 @@ package enum MessageID {
     package static let table: [String: String] = [
         "actions.failed": "5b15e23271c44fd090dae3a7f8e8fd36",
         "actions.ready": "017021a0915e40a78b47bfd4d3aa4543",
+        "audit.failed": "3956224d23eaef88bda71e7c201968c3",
+        "audit.head": "e66ca6a9e6929592ff2729e733ee206b",
         "call.limit": "d12df2cec0eb462f85944cddf45deafb",
         "call.refused": "345b72048fd948ae9ad1d0626dde77c4",
         "clock.believed": "be5d6881714b43f8b960addc5eb96145",

@@ -70,6 +70,8 @@ package enum TimerToken: Equatable {
     case watchdog
     /// The bound of a drain that lets runs end by themselves.
     case drain
+    /// The head of the audit goes to the log.
+    case auditHead
 
     package init(_ raw: UInt64) {
         switch raw >> 61 {
@@ -77,7 +79,7 @@ package enum TimerToken: Equatable {
         case 5: self = .audit(UInt32(truncatingIfNeeded: raw))
         case 6: self = .plugin(Int(raw & 0xFFFF_FFFF))
         case 7:
-            switch raw & 7 {
+            switch raw & 15 {
             case 0: self = .dates
             case 1: self = .facts
             case 2: self = .placement
@@ -85,7 +87,8 @@ package enum TimerToken: Equatable {
             case 5: self = .service
             case 6: self = .watchdog
             case 7: self = .drain
-            default: self = .explain(UInt32(truncatingIfNeeded: raw >> 3))
+            case 8: self = .auditHead
+            default: self = .explain(UInt32(truncatingIfNeeded: raw >> 4))
             }
         default: self = .run(raw)
         }
@@ -104,7 +107,8 @@ package enum TimerToken: Equatable {
         case .service: 7 << 61 | 5
         case .watchdog: 7 << 61 | 6
         case .drain: 7 << 61 | 7
-        case .explain(let serial): 7 << 61 | UInt64(serial) << 3 | 4
+        case .auditHead: 7 << 61 | 8
+        case .explain(let serial): 7 << 61 | UInt64(serial) << 4 | 4
         }
     }
 }

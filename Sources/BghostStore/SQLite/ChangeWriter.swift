@@ -14,11 +14,13 @@ final class ChangeWriter {
     private var fresh: [RunID: RunRecord] = [:]
     private let trimmer: HistoryTrimmer
     private let origins: OriginWriter
+    private let audit: AuditWriter
 
     init(_ connection: Connection, retention: SQLiteStore.Retention) throws(SQLiteFailure) {
         trimmer = try HistoryTrimmer(connection, retention)
         statements = try WriterStatements(connection)
         origins = OriginWriter(statements)
+        audit = try AuditWriter(connection, retention.policy.audit, chunk: retention.chunk)
         sizes = try TableSizes(reading: connection)
     }
 
@@ -26,7 +28,7 @@ final class ChangeWriter {
     ///
     /// - Returns: the number of the last change.
     func transaction(_ lists: some Sequence<[StoreChange]>) throws(SQLiteFailure) -> Int64 {
-        let before = sizes
+        let before = (sizes, audit.state)
         fresh.removeAll(keepingCapacity: true)
         do throws(SQLiteFailure) {
             try statements.transaction.run { () throws(SQLiteFailure) in
@@ -34,7 +36,7 @@ final class ChangeWriter {
                 for changes in lists {
                     for change in changes { try write(change, now) }
                 }
-                try writeJournal(after: before.journal.last, now)
+                try writeJournal(after: before.0.journal.last, now)
                 for record in fresh.values {
                     let source = try origins.row(of: record)
                     try statements.lease.run { RunColumns.bind(record, source: source, to: &$0) }
@@ -43,7 +45,7 @@ final class ChangeWriter {
             }
             return sizes.journal.last
         } catch {
-            sizes = before
+            (sizes, audit.state) = before
             origins.forget()
             throw error
         }
@@ -72,6 +74,9 @@ final class ChangeWriter {
         case .quarantined(let plugin, let quarantine): try keep(plugin, quarantine)
         case .paused(let target, let pause): try keep(target, pause)
         case .startSkipped(let start): try keep(start, now)
+        case .audited(let entry):
+            try audit.write(entry)
+            countChange()
         }
     }
 
@@ -332,21 +337,27 @@ final class ChangeWriter {
     private static let journalChunk = 64
 
     /// Sets how much history is kept.
-    func keep(_ policy: HistoryPolicy) { trimmer.retention.policy = policy }
+    func keep(_ policy: HistoryPolicy) {
+        trimmer.retention.policy = policy
+        audit.settings = policy.audit
+    }
 
     /// Whether history may have to be deleted.
-    var isTrimDue: Bool { trimmer.isDue(sizes) }
+    var isTrimDue: Bool { trimmer.isDue(sizes) || audit.isTrimDue }
 
     /// Deletes a piece of the history, in a transaction of its own.
     func trim() throws(SQLiteFailure) {
-        let before = sizes
+        let before = (sizes, audit.state)
         do throws(SQLiteFailure) {
             try statements.transaction.run { () throws(SQLiteFailure) in
-                try trimmer.trim(&sizes, now: Self.now())
+                let now = Self.now()
+                try trimmer.trim(&sizes, now: now)
+                if audit.isTrimDue { try audit.trim(now: now) }
             }
         } catch {
-            sizes = before
+            (sizes, audit.state) = before
             trimmer.postpone(&sizes)
+            audit.postponeTrim()
             throw error
         }
     }

@@ -114,7 +114,7 @@ extension SQLiteStore {
     }
 
     /// Queries throw no errors: a failure is reported, and the default answer is returned.
-    private func answer<Answer: Sendable>(
+    func answer<Answer: Sendable>(
         _ otherwise: Answer,
         _ body: (StoreReader, Uncommitted) throws(SQLiteFailure) -> Answer
     ) -> Answer {

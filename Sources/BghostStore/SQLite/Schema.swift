@@ -8,7 +8,9 @@ enum Schema {
     /// In the header of the file: the letters `bghs`.
     static let format = DatabaseFormat(
         applicationID: 0x6267_6873,
-        migrations: [first, second, third, fourth, fifth, sixth, seventh, PauseColumns.migration]
+        migrations: [
+            first, second, third, fourth, fifth, sixth, seventh, PauseColumns.migration, audit,
+        ]
     )
 
     /// The first version.

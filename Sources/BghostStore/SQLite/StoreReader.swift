@@ -21,11 +21,13 @@ final class StoreReader: @unchecked Sendable {
     private let output: Statement
     let pages: RunPages
     let skipped: SkippedStartReader
+    let audit: AuditReader
 
     init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
         pages = try RunPages(connection)
         skipped = try SkippedStartReader(connection)
+        audit = try AuditReader(connection)
         func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
             try Statement(sql, on: connection)
         }

@@ -5,6 +5,7 @@ import { dismiss, onChange } from "./actions.js";
 import { el, patch, visible } from "./dom.js";
 import { badge, button, heading, theirs } from "./parts.js";
 import { precise, setClock, setZone, tick, when, zoneName, zones } from "./time.js";
+import audit from "./audit.js";
 import dead from "./dead.js";
 import logs from "./logs.js";
 import overview from "./overview.js";
@@ -27,9 +28,10 @@ const NAV = [
 	["dead", "Dead", "d"],
 	["plugins", "Plugins", "p"],
 	["logs", "Logs", "l"],
+	["audit", "Audit", "a"],
 	["system", "System", "s"],
 ];
-const PAGES = { __proto__: null, overview, tasks, runs, waiting, dead, plugins, logs, system };
+const PAGES = { __proto__: null, overview, tasks, runs, waiting, dead, plugins, logs, audit, system };
 const DETAILS = { __proto__: null, tasks: task, runs: run };
 
 const main = document.getElementById("main");

@@ -101,6 +101,6 @@ struct DashboardServing: Sendable {
         let caller = Caller(peer: PeerCredentials(pid: 1, uid: 4711, gid: 1), role: role)
         let link = try dashboard.ticket(for: caller).url
         let ticket = try #require(link.split(separator: "#").last)
-        return try dashboard.begin(ticket: String(ticket)).token
+        return try dashboard.begin(ticket: String(ticket)).0.token
     }
 }

@@ -8,7 +8,7 @@ extension Endpoint {
     var group: APIReference.Group {
         switch self {
         case .version, .alive, .ready, .health, .metrics, .status, .drainStatus, .drain, .reload,
-            .backup, .logs:
+            .backup, .logs, .audit, .checkAudit:
             .daemon
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .why: .requests
         case .runs, .starts, .past, .run, .expire, .stop: .runs
@@ -47,6 +47,9 @@ extension Endpoint {
         case .starts:
             "Starts that did not happen, or happened late; the latest due date first."
         case .past: "What happened to a task around a time of the past."
+        case .audit:
+            "Who changed what, the newest first; who may only look sees it too, as an auditor does."
+        case .checkAudit: "Whether a row of the audit was changed, or removed between others."
         case .run: "A run with its output and its crash report."
         case .expire: "Ends the runtime of a run now. It then has its grace to stop."
         case .stop: "Cancels a run, which then has its grace to stop and is not retried."
@@ -126,7 +129,7 @@ extension Endpoint {
             | `ticket` | The fragment of the link, what follows `#`; needed. |
             """
         case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .starts,
-            .past, .run, .expire, .stop, .ticket, .endSession,
+            .past, .audit, .checkAudit, .run, .expire, .stop, .ticket, .endSession,
             .pending, .cancelAll,
             .cancel, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses, .addUse,
             .clearUses, .pauses, .pause, .resume, .disable, .enable, .drainStatus, .drain, .reload,
@@ -164,9 +167,14 @@ extension Endpoint {
 
     /// The codes of its own refusals, besides `APIReference.common`.
     var codes: [FaultCode] {
+        ownCodes + ([.never, .login].contains(auditing) ? [] : [.auditFailed])
+    }
+
+    private var ownCodes: [FaultCode] {
         switch self {
         case .alive: [.unavailable]
-        case .version, .ready, .health, .metrics, .transfers: []
+        case .version, .ready, .health, .metrics, .transfers, .audit: []
+        case .checkAudit: [.unavailable]
         case .status, .runs, .starts, .past, .pending, .throttle, .uses, .dead: [.noSuchTask]
         case .submit: Self.submissionCodes
         case .trigger: Self.submissionCodes + [.endedWithoutRun]

@@ -36,6 +36,9 @@ extension Endpoint {
         case .runs: (200, Answer(Schema.runs, API.RunList(runs: [Self.run], next: 41, newer: 42)))
         case .starts: (200, Answer(Schema.starts, API.StartList(starts: [Self.start])))
         case .past: (200, Answer(Schema.past, Self.past))
+        case .audit: (200, Answer(Schema.audit, API.AuditRows(Self.auditPage)))
+        case .checkAudit:
+            (200, Answer(Schema.auditCheck, API.AuditCheck(Self.auditVerdict)))
         case .expire: (200, Answer(Schema.expire, Self.cancelled))
         case .stop: (200, Answer(Schema.stop, Self.cancelled))
         case .pending:
@@ -161,6 +164,36 @@ extension Endpoint {
         task: APISamples.task,
         graceSeconds: .seconds(5)
     )
+}
+
+extension Endpoint {
+    fileprivate static var auditPage: AuditPage {
+        let entry = AuditEntry(
+            at: 1_795_230_000_000_000_000,
+            AuditActor(.socket, uid: 1000, pid: 4711, user: "anna"),
+            verb: "trigger",
+            target: APISamples.task,
+            digest: [UInt8](repeating: 0xAB, count: 32),
+            status: .stored,
+            refs: "01J00000000000000000000007"
+        )
+        let row = AuditRow(
+            seq: 812,
+            entry,
+            prev: [UInt8](repeating: 0x12, count: 32),
+            sum: [UInt8](repeating: 0x9F, count: 32)
+        )
+        return AuditPage(rows: [row], next: 812, newest: 812)
+    }
+
+    fileprivate static var auditVerdict: AuditVerdict {
+        var verdict = AuditVerdict()
+        verdict.rows = 41
+        verdict.deleted = 700
+        verdict.head = AuditHead(seq: 741, sum: [UInt8](repeating: 0x9F, count: 32))
+        verdict.firstBreak = .init(seq: 742, what: "the row is missing")
+        return verdict
+    }
 }
 
 extension Endpoint {

@@ -41,6 +41,8 @@ actor MemoryHost: HostControl {
     /// What is answered to that, in this order; then nothing has changed.
     var changes: [Result<DeadLetterChange, OperatorRefusal>] = []
     var throttled: [String: ThrottleStatus] = [:]
+    var audited: [AuditEntry] = []
+    var refusesRows = false
     /// What is answered to questions about uses, by the only tasks that learn.
     var learned: [String: UseStatus] = ["com.acme.storm": UseStatus(task: "com.acme.storm")]
     var switchedOff: String?

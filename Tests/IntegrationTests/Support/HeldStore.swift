@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostAudit
 import BghostBase
 import BghostModel
 import BghostPolicy
@@ -30,6 +31,9 @@ final class HeldStore: Store {
     }
 
     func oldestEnd() -> Int64? { store.oldestEnd() }
+    func audit(_ query: AuditQuery) -> AuditPage { store.audit(query) }
+    func auditHead() -> AuditHead? { store.auditHead() }
+    func advance(_ check: AuditCheck) -> AuditCheck? { store.advance(check) }
 
     func runs(_ query: RunQuery) -> RunPage {
         asked()

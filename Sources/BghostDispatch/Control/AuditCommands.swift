@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostAPI
+internal import BghostAudit
+internal import BghostBase
+package import BghostCalendar
+package import BghostModel
+internal import BghostPolicy
+package import BghostServices
+internal import BghostStore
+
+/// Notes what others do to the daemon, and answers questions about that.
+///
+/// The host owns it. Use it on the reactor's thread only; another thread reads the store. A row costs what
+/// its commit costs.
+package final class AuditCommands {
+    /// How often the head goes to the log while rows are added, nanoseconds.
+    package static let headPeriod: UInt64 = 3_600_000_000_000
+
+    private let commits: CommitQueue
+    private let history: HistoryReader
+    private let clock: DaemonClock
+    private let deadlines: Deadlines
+    private let log: HostLog
+    private let zone: () -> ZoneTable
+    /// One flood must not hide the others' rows.
+    private var refusals = AuditLimiter()
+    private var logins = AuditLimiter()
+    /// When the head goes to the log, monotonic nanoseconds; `nil` without a row since the last time.
+    private var headDeadline: UInt64?
+    private var isChecking = false
+
+    /// - Parameter zone: the zone of the manifest.
+    package init(
+        _ commits: CommitQueue,
+        _ history: HistoryReader,
+        _ clock: DaemonClock,
+        _ deadlines: Deadlines,
+        log: HostLog,
+        zone: @escaping () -> ZoneTable
+    ) {
+        self.commits = commits
+        self.history = history
+        self.clock = clock
+        self.deadlines = deadlines
+        self.log = log
+        self.zone = zone
+        commits.onAudit = { [unowned self] in rowAdded() }
+    }
+
+    // MARK: Rows
+
+    /// Throws if a verb must be refused, because the store fails and the audit is required.
+    package func require() throws(OperatorRefusal) {
+        guard commits.auditSettings.isRequired, let problem = commits.status.problem else { return }
+        throw Self.refusal(problem)
+    }
+
+    /// Stores a row, and returns when it is stored.
+    package nonisolated(nonsending) func note(_ entry: AuditEntry) async throws(OperatorRefusal) {
+        guard case .failure(let error) = await commits.committedOrRefused([.audited(entry)]) else {
+            return rowAdded()
+        }
+        log.write(.error, "audit.failed", "`\(entry.verb)` is not audited: \(error.message)")
+        if commits.auditSettings.isRequired { throw Self.refusal(error.message) }
+    }
+
+    private static func refusal(_ problem: String) -> OperatorRefusal {
+        OperatorRefusal(
+            .auditFailed,
+            "nothing was done, since it could not be audited: \(problem)",
+            fix: "check the disk; `\"audit\": { \"required\": false }` in `host` goes on without"
+        )
+    }
+
+    /// Stores a row about what has happened already.
+    package func noteLater(_ entry: AuditEntry) {
+        commits.commit([.audited(entry)])
+        rowAdded()
+    }
+
+    /// Stores a row about a refused attempt or a login, unless there were too many.
+    package func noteBounded(_ entry: AuditEntry) {
+        let (user, now) = (entry.actor.uid, clock.monotonic)
+        let admitted =
+            entry.status == .refused
+            ? refusals.admit(user: user, now: now) : logins.admit(user: user, now: now)
+        // Without room, these rows must not take what is left in memory from changes.
+        guard let dropped = admitted, commits.status.problem == nil else { return }
+        guard dropped > 0 else { return noteLater(entry) }
+        noteLater(entry.with(entry.status, code: entry.code, refs: "dropped:\(dropped)"))
+    }
+
+    // MARK: Questions
+
+    /// A page of rows.
+    ///
+    /// - Throws: if a time of the question cannot be read.
+    package nonisolated(nonsending) func rows(
+        _ question: AuditQuestion
+    ) async throws(OperatorRefusal) -> AuditPage {
+        var query = question.query
+        if let since = question.since {
+            query.since = try clock.past(since, of: "since", in: zone())
+        }
+        if let until = question.until {
+            query.until = try clock.past(until, of: "until", in: zone())
+        }
+        let wanted = query
+        return await history.ask { $0.audit(wanted) }
+    }
+
+    /// Compares the whole chain, in pieces between which others are answered.
+    ///
+    /// - Parameter head: what the log had; `nil` if nothing is known.
+    package nonisolated(nonsending) func check(
+        expecting head: AuditHead?
+    ) async throws(OperatorRefusal) -> AuditVerdict {
+        guard !isChecking else {
+            throw OperatorRefusal(
+                .unavailable,
+                "another check of the audit is under way",
+                fix: "try again once it has ended"
+            )
+        }
+        isChecking = true
+        defer { isChecking = false }
+        var check = AuditCheck(expecting: head)
+        while !check.isFinished {
+            let last = check
+            guard let next = await history.ask({ $0.advance(last) }) else {
+                throw OperatorRefusal(
+                    .unavailable,
+                    "the store cannot be read",
+                    fix: "the log says why"
+                )
+            }
+            check = next
+        }
+        return check.verdict
+    }
+
+    // MARK: The head in the log
+
+    /// Arms the deadline at which the head goes to the log.
+    private func rowAdded() {
+        guard headDeadline == nil else { return }
+        let deadline = clock.monotonic.addingClamped(Self.headPeriod)
+        headDeadline = deadline
+        deadlines.arm(.auditHead, at: deadline)
+    }
+
+    package func isLive(_ deadline: UInt64) -> Bool { deadline == headDeadline }
+
+    package func deadlinePassed() {
+        headDeadline = nil
+        // The answer comes from another thread; there is nothing to wait for.
+        reference.performAsync { await $0.logHead() }
+    }
+
+    private lazy var reference = ReactorReference(self, on: commits.reactor)
+
+    /// Writes the head of the chain to the log, so that rows that are cut off later are missed.
+    package nonisolated(nonsending) func logHead() async {
+        // Rows that were committed before are part of it, unless there is no room for them.
+        await commits.waitUntilCommitted()
+        guard let head = await history.ask({ $0.auditHead() }) else { return }
+        log.write(.info, "audit.head", "the audit ends with row \(head.text)")
+    }
+}
+
+extension CommitQueue {
+    /// Adds the row of the verb that is under way to the transaction of its change.
+    func audited(_ changes: [StoreChange]) -> [StoreChange] {
+        guard let scope = AuditScope.current, !changes.isEmpty,
+            !scope.isSubmission || auditSettings.notesSubmissions
+        else { return changes }
+        onAudit()
+        return changes + [.audited(scope.stored(changes.compactMap(\.request)))]
+    }
+}
+
+extension StoreChange {
+    /// The request that an operator's change is about.
+    fileprivate var request: RunID? {
+        switch self {
+        case .accepted(let request, _), .redriven(let request): request.id
+        case .closed(let id, _), .discarded(let id): id
+        default: nil
+        }
+    }
+}
+
+extension DaemonClock {
+    /// Reads a time of a question.
+    ///
+    /// - Parameter key: what the time is for.
+    /// - Returns: Unix nanoseconds.
+    func past(
+        _ text: String,
+        of key: String,
+        in zone: ZoneTable
+    ) throws(OperatorRefusal) -> Int64 {
+        if let time = PastTime.parse(text, now: wall, in: zone) { return time }
+        let shown = PrintableText.escaped(String(text.prefix(40)))
+        throw OperatorRefusal(
+            .badTime,
+            "`\(shown)` is no time for `\(key)`",
+            fix: "give \(PastTime.forms)"
+        )
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostAPI
+internal import BghostBase
+package import BghostTerminal
+
+/// The text output of `bghost runs --skipped`.
+package struct SkippedStartsView {
+    package let starts: [API.SkippedStart]
+    /// Unix nanoseconds.
+    package let now: Int64
+
+    package init(starts: [API.SkippedStart], now: Int64) {
+        self.starts = starts
+        self.now = now
+    }
+
+    package func text(_ style: Style) -> String {
+        guard !starts.isEmpty else { return "no start was skipped or late\n" }
+        var table = TextTable(header: ["TASK", "DUE", "WHAT", "COUNT", "DETAILS"])
+        for start in starts {
+            table.add([
+                .init(TerminalText.escaped(start.task)),
+                .init(HumanText.time(start.due, now: now)),
+                .init(TerminalText.escaped(start.what)),
+                .init("\(start.count)"),
+                .init(TerminalText.escaped(start.sentence), .dim),
+            ])
+        }
+        return table.text(style)
+    }
+}
+
+/// The text output of `bghost why --at`.
+package struct PastView {
+    package let past: API.Past
+
+    package init(past: API.Past) { self.past = past }
+
+    package func text(_ style: Style) -> String {
+        let name = style.painted(TerminalText.escaped(past.task), .strong)
+        let date = Timestamp.text(unixNanoseconds: past.at)
+        var text = "\(name) around \(date):\n\(TerminalText.escaped(past.sentence))\n"
+        for start in past.starts.dropFirst() {
+            let due = Timestamp.text(unixNanoseconds: start.due)
+            text += "also due at \(due): \(TerminalText.escaped(start.sentence))\n"
+        }
+        if let run = past.run { text += "`bghost show \(run.id)` shows the run\n" }
+        return text
+    }
+}

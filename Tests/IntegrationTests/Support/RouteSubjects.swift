@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostBase
+import BghostModel
+import BghostPolicy
+
+/// What there is to ask the control server about, and what is asked.
+struct RouteSubjects {
+    var ended: RunRecord
+    var active: RunRecord
+    var waiting: PendingRequest
+
+    /// What is asked of each route, where there is something to find and where there is not.
+    ///
+    /// A route that has no entry fails the test.
+    var questions: [String: (found: [String], refused: [String])] {
+        let unknown = RunID(high: 1, low: 1).description
+        let tasks = ["late.task", "family.*", "family.one", "gated", "hourly", "fail"]
+        func list(_ path: String) -> (found: [String], refused: [String]) {
+            (
+                ["", "?limit=1", "?task=late.task"].map { path + $0 },
+                [path + "?task=nosuch"]
+            )
+        }
+        return [
+            "/healthz": (["/healthz"], []),
+            "/metrics": (["/metrics"], []),
+            "/readyz": (["/readyz"], []),
+            "/v1/health": (["/v1/health"], []),
+            "/v1/version": (["/v1/version"], []),
+            "/v1/status": (["/v1/status"], []),
+            "/v1/requests/:id/run": (
+                ["/v1/requests/\(ended.request)/run"],
+                ["/v1/requests/\(unknown)/run", "/v1/requests/x/run"]
+            ),
+            "/v1/runs": (
+                [
+                    "/v1/runs", "/v1/runs?task=fail&limit=1", "/v1/runs?outcome=running",
+                    "/v1/runs?outcome=unsuccessful&since=2h&until=00:00&plugin=p&text=x&id=0&before=9&after=0",
+                ],
+                ["/v1/runs?task=nosuch", "/v1/runs?since=soon", "/v1/runs?outcome=bad"]
+            ),
+            "/v1/starts": (
+                ["/v1/starts", "/v1/starts?task=fail&since=1d&until=1s&limit=1"],
+                ["/v1/starts?task=nosuch", "/v1/starts?since=soon"]
+            ),
+            "/v1/past": (
+                ["/v1/past?task=fail&at=2h", "/v1/past?task=late.task&at=2000-01-01"],
+                [
+                    "/v1/past", "/v1/past?task=nosuch&at=2h", "/v1/past?task=fail&at=soon",
+                    "/v1/past?task=fail&at=2200-01-01",
+                ]
+            ),
+            "/v1/audit": (
+                [
+                    "/v1/audit",
+                    "/v1/audit?since=1d&until=1s&actor=0&verb=x&target=y*&before=9&after=0&limit=1",
+                ],
+                ["/v1/audit?since=soon", "/v1/audit?limit=0", "/v1/audit?who=me"]
+            ),
+            "/v1/audit/check": (["/v1/audit/check"], ["/v1/audit/check?head=x"]),
+            "/v1/runs/:id": (
+                ["/v1/runs/\(ended.id)", "/v1/runs/\(active.id)"],
+                ["/v1/runs/\(unknown)", "/v1/runs/x"]
+            ),
+            "/v1/pending": list("/v1/pending"),
+            "/v1/dead": list("/v1/dead"),
+            "/v1/throttle": (
+                ["/v1/throttle", "/v1/throttle?task=fail"], ["/v1/throttle?task=nosuch"]
+            ),
+            "/v1/uses": (["/v1/uses", "/v1/uses?task=late.task"], ["/v1/uses?task=nosuch"]),
+            "/v1/drain": (["/v1/drain"], ["/v1/drain?finish=true"]),
+            "/v1/pauses": (["/v1/pauses"], ["/v1/pauses?task=a"]),
+            "/v1/why": (
+                (tasks + [waiting.id.description]).map { "/v1/why?id=" + $0 },
+                ["/v1/why", "/v1/why?id=nosuch", "/v1/why?id=" + unknown]
+            ),
+            "/v1/notifications": ([], ["/v1/notifications"]),
+            "/v1/transfers": (["/v1/transfers"], []),
+            "/v1/logs": (
+                [
+                    "/v1/logs", "/v1/logs?limit=3&task=fail&level=info",
+                    "/v1/logs?follow=true&limit=1",
+                ],
+                ["/v1/logs?task=nosuch", "/v1/logs?level=x"]
+            ),
+        ]
+    }
+}

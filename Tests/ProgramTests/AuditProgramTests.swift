@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostBase
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// The audit of the real daemon, by its commands and signals.
+@Suite(.ownThreads) struct AuditProgramTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func manifest(_ host: String = "{}", every: String = "1h") throws -> String {
+        try folder.write(
+            """
+            {"version": 1, "host": \(host),
+             "plugins": {"misbehave": {"library": "\(try Fixture.library("misbehave"))",
+                                       "maxPending": {"refresh": 1000}}},
+             "tasks": {
+               "tick": {"plugin": "misbehave", "handler": "succeed", "every": "\(every)"},
+               "later.*": {"plugin": "misbehave", "handler": "succeed"}}}
+            """,
+            to: "tasks.json"
+        )
+    }
+
+    private func rows(_ daemon: TestDaemon, _ arguments: [String] = []) throws -> [JSONNode] {
+        let answer = try daemon.command(["audit", "--json", "--limit", "1000"] + arguments)
+        let rows = try #require(try JSONReader.parse(answer.output)["rows"]?.array, "\(answer)")
+        return rows.reversed()
+    }
+
+    private func lines(_ rows: [JSONNode]) -> [String] {
+        rows.map { row in
+            ["via", "verb", "target", "status", "code"].compactMap { row[$0]?.string }
+                .joined(separator: " ")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `Commands and signals leave their rows, across restarts`() throws {
+        let path = try manifest()
+        let first = try TestDaemon(manifest: path, folder: folder)
+        #expect(try first.command(["submit", "later.1", "--earliest", "+1h"]).exitCode == 0)
+        #expect(try first.command(["trigger", "tick", "--wait"]).exitCode == 0)
+        #expect(try first.command(["disable", "misbehave", "--reason", "hidden"]).exitCode == 0)
+        #expect(try first.command(["enable", "misbehave"]).exitCode == 0)
+        #expect(try first.command(["cancel", "later.1"]).exitCode == 0)
+        #expect(try first.command(["discard", "--all"]).exitCode == 0)
+        #expect(try first.command(["enable", "nosuch"]).exitCode != 0)
+        #expect(try first.command(["backup", folder.file("copy.db")]).exitCode == 0)
+        #expect(try first.command(["reload", "--dry-run"]).exitCode == 0)
+        _ = try manifest(every: "2h")
+        first.program.signal(SIGHUP)
+        let wanted = [
+            "unix trigger tick stored", "unix disable misbehave stored",
+            "unix enable misbehave stored", "unix cancel later.1 stored",
+            "unix discard unchanged", "unix enable nosuch refused BG4019",
+            "unix backup \(folder.file("copy.db")) begun",
+            "unix backup \(folder.file("copy.db")) done", "signal reload SIGHUP begun",
+            "signal reload SIGHUP done",
+        ]
+        // A signal has no answer to wait for.
+        var found: [JSONNode] = []
+        while found.count < wanted.count { found = try rows(first) }
+        #expect(lines(found) == wanted)
+        #expect(found.compactMap { $0["seq"]?.int64 } == (1...10).map(Int64.init))
+        #expect(found[0]["uid"]?.int64 == Int64(geteuid()))
+        let trigger = try #require(found[0]["refs"]?.string)
+        let runs = try first.command(["runs", "tick", "--json"]).output
+        #expect(runs.contains(trigger), "the request of the row has a run")
+        #expect(!"\(found)".contains("hidden"))
+        #expect(try lines(rows(first, ["--verb", "enable", "--target", "no*"])) == [wanted[5]])
+        #expect(try rows(first, ["--actor", "signal"]).count == 2)
+        #expect(try rows(first, ["--until", "1h"]).isEmpty)
+        #expect(first.stop() == 0)
+        let head = try #require(first.program.line(containing: "the audit ends with row"))
+        let text = try #require(head.split(separator: " ").last.map(String.init))
+        #expect(text.hasPrefix("11:"), "\(head)")
+
+        let second = try TestDaemon(manifest: path, folder: folder)
+        #expect(try lines(rows(second)).last == "signal drain begun")
+        let verdict = try second.command(["audit", "verify", "--head", text])
+        #expect(verdict.exitCode == 0 && verdict.output.contains("intact: 11 rows"), "\(verdict)")
+        #expect(second.program.line(containing: "the audit ends with row \(text)") != nil)
+        second.program.signal(SIGKILL)
+        _ = second.program.end()
+        // A row is changed by hand while no daemon runs.
+        let change = try Command.run([
+            "sqlite3", second.state + "/bghost.sqlite",
+            "UPDATE audit SET uid = 4242 WHERE verb = 'disable'",
+        ])
+        try #require(change.exitCode == 0, "\(change)")
+        let third = try TestDaemon(manifest: path, folder: folder)
+        let broken = try third.command(["audit", "verify"])
+        #expect(broken.exitCode == 1 && broken.output.contains("broken at row 2"), "\(broken)")
+        #expect(third.stop() == 0)
+    }
+
+    /// An answered verb is in the tables and in the audit, whenever the daemon is killed.
+    @Test(.timeLimit(.minutes(10)))
+    func `A killed daemon has no change without its row, and no row without its change`() throws {
+        let path = try manifest(#"{"audit": {"submissions": true}}"#)
+        var answered: [String] = []
+        for round in 0..<12 {
+            let daemon = try TestDaemon(manifest: path, folder: folder)
+            let stored = try #require(
+                try JSONReader.parse(
+                    daemon.command(["pending", "--json", "--limit", "10000"]).output
+                )["requests"]?.array
+            ).compactMap { $0["id"]?.string }
+            let noted = try rows(daemon, ["--verb", "submit"]).compactMap { $0["refs"]?.string }
+            let later = stored.filter { id in !noted.contains(id) }
+            // The task with a schedule submits itself, which is no verb.
+            #expect(later.count == 1, "round \(round): \(later) without a row")
+            #expect(Set(noted).isSubset(of: stored), "round \(round): a row without its request")
+            #expect(Set(answered).isSubset(of: noted), "round \(round): an answered one is lost")
+            #expect(try daemon.command(["audit", "verify"]).exitCode == 0)
+            let clients = try (0..<4).map { client in
+                try RunningProgram(command: [
+                    "sh", "-c",
+                    """
+                    n=0
+                    while n=$((n+1)); do
+                      \(Artifact.path("bghost")) submit later.\(round).\(client).$n --earliest +1h \
+                        --json --state-dir \(daemon.state) >&2 || exit 0
+                    done
+                    """,
+                ])
+            }
+            // Some are answered, and others are under way when it is killed.
+            try #require(clients[round % 4].has(1 + round % 3, linesContaining: "bghost.request/1"))
+            daemon.program.signal(SIGKILL)
+            _ = daemon.program.end()
+            for client in clients {
+                // Reads what is left of its output.
+                _ = client.line(containing: "no such line")
+                _ = client.end()
+                answered += client.lines.compactMap { line in
+                    (try? JSONReader.parse(line))?["request"]?["id"]?.string
+                }
+            }
+        }
+        #expect(answered.count >= 12)
+    }
+}
