@@ -2,6 +2,7 @@
 
 import BghostAPI
 @testable import BghostCommand
+import BghostTestSupport
 import Testing
 
 @Suite struct TerminalTests {

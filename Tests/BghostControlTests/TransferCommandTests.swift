@@ -3,6 +3,7 @@
 @testable import BghostAPI
 import BghostBase
 @testable import BghostCommand
+import BghostTestSupport
 import Testing
 
 /// What operators see of transfers.

@@ -4,6 +4,7 @@ import BghostBase
 import BghostModel
 import BghostPolicy
 import BghostStore
+import BghostTestSupport
 import Synchronization
 import Testing
 

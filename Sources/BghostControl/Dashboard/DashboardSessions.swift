@@ -26,7 +26,7 @@ final class DashboardSessions: Sendable {
     private struct Entry {
         let caller: Caller
         /// Monotonic nanoseconds.
-        let end: UInt64
+        let end: MonotonicInstant
     }
 
     private struct State {
@@ -40,17 +40,16 @@ final class DashboardSessions: Sendable {
     static let sessionsMax = 64
 
     private let sessionTime: Duration
-    private let now: @Sendable () -> UInt64
+    private let now: @Sendable () -> MonotonicInstant
     private let wall: @Sendable () -> Int64
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - sessionTime: how long a session lasts.
-    ///   - now: monotonic nanoseconds.
     ///   - wall: Unix nanoseconds.
     init(
         sessionTime: Duration,
-        now: @escaping @Sendable () -> UInt64 = { Monotonic.now },
+        now: @escaping @Sendable () -> MonotonicInstant = { Monotonic.now },
         wall: @escaping @Sendable () -> Int64 = { WallClock.now }
     ) {
         self.sessionTime = sessionTime
@@ -107,7 +106,7 @@ final class DashboardSessions: Sendable {
         }
         let length = time.clampedNanoseconds
         let key = Self.makeKey()
-        entries[key] = Entry(caller: caller, end: now.addingClamped(length))
+        entries[key] = Entry(caller: caller, end: now + length)
         return Grant(
             key: key,
             caller: caller,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import BghostBase
+import BghostTestSupport
 import Testing
 
 @Suite
