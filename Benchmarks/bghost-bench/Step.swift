@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 internal import BghostLinux
 internal import Glibc
 
@@ -96,14 +97,14 @@ enum Output {
     }
 
     /// `nil` if it does not end in time.
-    private static func read(_ fd: Int32, until deadline: UInt64) -> String? {
+    private static func read(_ fd: Int32, until deadline: MonotonicInstant) -> String? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             let now = Monotonic.now
             guard now < deadline else { return nil }
             var wanted = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
-            guard poll(&wanted, 1, Int32((deadline - now) / 1_000_000) + 1) > 0 else { continue }
+            guard poll(&wanted, 1, Int32(deadline.since(now) / 1_000_000) + 1) > 0 else { continue }
             let count = Glibc.read(fd, &buffer, buffer.count)
             guard count > 0 else { break }
             bytes += buffer[..<count]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 import BghostModel
 import BghostPolicy
 
@@ -16,8 +17,8 @@ extension FuzzTarget {
 /// A run, and what it has asked its host for.
 private struct RunLife {
     private var machine: RunMachine
-    private var now: UInt64 = 1
-    private var deadline: UInt64?
+    private var now = MonotonicInstant(nanoseconds: 1)
+    private var deadline: MonotonicInstant?
     private var ends = 0
     private var kills = 0
     private var cancels = 0
@@ -34,7 +35,7 @@ private struct RunLife {
     }
 
     mutating func step(_ cursor: inout ByteCursor) throws(BrokenProperty) {
-        now &+= UInt64(cursor.integer(UInt16.self))
+        now += UInt64(cursor.integer(UInt16.self))
         try take(Self.event(&cursor))
     }
 

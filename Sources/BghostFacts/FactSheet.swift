@@ -143,21 +143,21 @@ package struct FactSheet: Equatable, Sendable {
 
     // MARK: Time
 
-    /// When to call `advance` next, monotonic nanoseconds; `nil` if no change is pending.
-    package var nextDeadline: UInt64? {
-        var next: UInt64?
+    /// When to call `advance` next; `nil` if no change is pending.
+    package var nextDeadline: MonotonicInstant? {
+        var next: MonotonicInstant?
         for case let deadline? in tracks.lazy.map({ $0?.hysteresis.deadline }) {
-            next = min(next ?? .max, deadline)
+            next = min(next ?? .never, deadline)
         }
         return next
     }
 
-    /// When an unmet requirement is met if its readings stay as good as they are, monotonic
-    /// nanoseconds; `nil` if one is bad, unknown or simulated.
-    package func metTime(of requirement: RequirementSet) -> UInt64? {
+    /// When an unmet requirement is met if its readings stay as good as they are; `nil` if one
+    /// is bad, unknown or simulated.
+    package func metTime(of requirement: RequirementSet) -> MonotonicInstant? {
         let index = requirement.rawValue.trailingZeroBitCount
         guard facts[index].value == .fails, simulated[index] == nil else { return nil }
-        var latest: UInt64?
+        var latest: MonotonicInstant?
         for origin in FactReading.Origin.allCases {
             guard let track = tracks[place(of: requirement, origin)],
                 track.hysteresis.value != .holds
@@ -165,7 +165,7 @@ package struct FactSheet: Equatable, Sendable {
             guard track.hysteresis.value == .fails, let deadline = track.hysteresis.deadline else {
                 return nil
             }
-            latest = max(latest ?? 0, deadline)
+            latest = max(latest ?? .zero, deadline)
         }
         return latest
     }
@@ -173,7 +173,7 @@ package struct FactSheet: Equatable, Sendable {
     /// The requirements whose value changes until then without a further reading.
     ///
     /// The last readings may be old: a caller that can read again does so before `advance`.
-    package func due(at monotonic: UInt64) -> RequirementSet {
+    package func due(at monotonic: MonotonicInstant) -> RequirementSet {
         var due: RequirementSet = []
         for (index, track) in tracks.enumerated() {
             guard let deadline = track?.hysteresis.deadline, deadline <= monotonic else { continue }

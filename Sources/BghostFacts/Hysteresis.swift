@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+
 /// Delays the changes of a fact, so that it does not alternate quickly.
 ///
 /// ```
@@ -11,28 +13,25 @@
 ///          └────────── unknown ◄──────────┘
 /// ```
 ///
-/// It is a value; times are monotonic nanoseconds.
+/// It is a value.
 struct Hysteresis: Equatable, Sendable {
     let rule: FactRule
     private(set) var value: FactValue = .unknown
     /// Since when all measures indicate the other value.
-    private var streakSince: UInt64?
+    private var streakSince: MonotonicInstant?
 
     init(_ rule: FactRule) {
         self.rule = rule
     }
 
     /// When the value changes without a further measure.
-    var deadline: UInt64? {
+    var deadline: MonotonicInstant? {
         guard let streakSince else { return nil }
-        let (sum, overflow) = streakSince.addingReportingOverflow(
-            value == .holds ? rule.fallsAfter : rule.risesAfter
-        )
-        return overflow ? .max : sum
+        return streakSince + (value == .holds ? rule.fallsAfter : rule.risesAfter)
     }
 
     /// Applies a measure.
-    mutating func update(_ signal: FactRule.Signal, now: UInt64) {
+    mutating func update(_ signal: FactRule.Signal, now: MonotonicInstant) {
         switch (value, signal) {
         case (_, .unknown):
             value = .unknown
@@ -55,7 +54,7 @@ struct Hysteresis: Equatable, Sendable {
     }
 
     /// Applies the passing of time.
-    mutating func advance(now: UInt64) {
+    mutating func advance(now: MonotonicInstant) {
         guard let deadline, now >= deadline else { return }
         value = value == .holds ? .fails : .holds
         streakSince = nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 internal import BghostDispatch
 internal import BghostFacts
 internal import BghostInspection
@@ -216,7 +216,7 @@ extension Host: ReactorClient {
         assumeIsolated { $0.owners.ready(token, readiness) }
     }
 
-    package nonisolated func deadlinePassed(now: UInt64) {
+    package nonisolated func deadlinePassed(now: MonotonicInstant) {
         assumeIsolated { host in
             host.services.deadlines.handleDue(now: now) { host.owners.handle($0) }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostLinux
 internal import BghostServices
 
@@ -19,8 +20,8 @@ struct HostServices {
 
     var timeouts: HostTimeouts { configuration.timeouts }
 
-    /// The monotonic time at which this turn of the reactor began, nanoseconds.
-    var now: UInt64 { reactor.now }
+    /// The monotonic time at which this turn of the reactor began.
+    var now: MonotonicInstant { reactor.now }
 }
 
 /// An owner that uses what the host has for all of them.
@@ -38,8 +39,8 @@ extension SharesServices {
     var state: StateDirectory { services.state }
     var log: HostLog { services.log }
     var timeouts: HostTimeouts { services.timeouts }
-    /// The monotonic time at which this turn of the reactor began, nanoseconds.
-    var now: UInt64 { services.now }
+    /// The monotonic time at which this turn of the reactor began.
+    var now: MonotonicInstant { services.now }
 }
 
 /// An owner's reference to another owner, set once when the host connects its owners.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 
 /// The budget for automatic inspections of one plugin.
 ///
@@ -8,8 +8,6 @@ internal import BghostBase
 /// the duration of the last, so that one plugin uses at most a twentieth of one processor. In
 /// addition, successive inspections are 1 s apart, then 2 s, 4 s and so on up to 60 s, until there
 /// has been no change for twice that time.
-///
-/// Times are monotonic nanoseconds.
 package struct InspectionBudget: Equatable, Sendable {
     /// The reciprocal of the share of one processor.
     package static let share: UInt64 = 20
@@ -20,9 +18,9 @@ package struct InspectionBudget: Equatable, Sendable {
     /// The processor time of all inspections, in nanoseconds.
     private(set) var processorTime: UInt64 = 0
     /// The earliest time of the next automatic inspection.
-    package private(set) var next: UInt64 = 0
+    package private(set) var next: MonotonicInstant = .zero
     private var pause: UInt64 = 0
-    private var last: UInt64 = 0
+    private var last: MonotonicInstant = .zero
 
     package init() {}
 
@@ -35,24 +33,24 @@ package struct InspectionBudget: Equatable, Sendable {
     package mutating func spend(
         took: UInt64,
         processorTime spent: UInt64,
-        now: UInt64,
+        now: MonotonicInstant,
         least: UInt64
     ) {
         // A long wait is not a quiet time, because no inspection was possible during it.
         let isQuiet =
             count == 0
-            || now > last.addingClamped(max(pause, least).multipliedClamped(by: 2))
-                && now > next.addingClamped(max(pause, least))
+            || now > last + max(pause, least).multipliedClamped(by: 2)
+                && now > next + max(pause, least)
         pause = isQuiet ? least : min(Self.pauseMax, pause.multipliedClamped(by: 2))
         count += 1
         processorTime = processorTime.addingClamped(spent)
         last = now
         rest(took: took, now: now)
-        next = max(next, now.addingClamped(pause))
+        next = max(next, now + pause)
     }
 
     /// Adds the duration of work that belongs to the last inspection, such as a trial load.
-    package mutating func rest(took: UInt64, now: UInt64) {
-        next = max(next, now.addingClamped(took.multipliedClamped(by: Self.share)))
+    package mutating func rest(took: UInt64, now: MonotonicInstant) {
+        next = max(next, now + took.multipliedClamped(by: Self.share))
     }
 }

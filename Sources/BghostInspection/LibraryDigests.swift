@@ -13,8 +13,8 @@ package final class LibraryDigests: Sendable {
     private struct Known {
         let file: FileIdentity
         let digest: String
-        /// The earliest time of the next digest, in monotonic nanoseconds.
-        let next: UInt64
+        /// The earliest time of the next digest.
+        let next: MonotonicInstant
     }
 
     /// Larger files are not hashed, because that would take too long.
@@ -39,12 +39,12 @@ package final class LibraryDigests: Sendable {
         }
         let digest = LibraryDigest.sha256(path: path) ?? ""
         let end = Monotonic.now
-        let rest = (end &- begin).multipliedClamped(by: InspectionBudget.share)
+        let rest = end.since(begin).multipliedClamped(by: InspectionBudget.share)
         known.withLock { known in
             // The manifest names few libraries, but a manifest whose paths keep changing must not
             // fill the memory.
             if known.count >= 1024 { known = [:] }
-            known[path] = Known(file: file, digest: digest, next: end.addingClamped(rest))
+            known[path] = Known(file: file, digest: digest, next: end + rest)
         }
         return digest
     }

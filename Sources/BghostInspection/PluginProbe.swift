@@ -302,7 +302,7 @@ final class ProbeWorker {
         let deadline = Monotonic.now + UInt64(milliseconds) * 1_000_000
         while true {
             let now = Monotonic.now
-            guard now < deadline, waitForInput(Int32((deadline - now) / 1_000_000) + 1) else {
+            guard now < deadline, waitForInput(Int32(deadline.since(now) / 1_000_000) + 1) else {
                 return .failure(
                     ProbeFailure(
                         message: "loading it did not come back within \(milliseconds / 1000) s;"

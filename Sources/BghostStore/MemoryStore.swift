@@ -67,7 +67,7 @@ package final class MemoryStore: Store {
     package func keep(history policy: HistoryPolicy) {}
     package func retryNow() {}
     package func answer(_ body: @escaping @Sendable () -> Void) { body() }
-    package func flush(until deadline: UInt64) -> Int { 0 }
+    package func flush(until deadline: MonotonicInstant) -> Int { 0 }
     package func abortFlush() {}
 
     private func apply(_ change: StoreChange, _ state: inout State) {

@@ -148,7 +148,7 @@ package protocol Store: AnyObject, Sendable {
     ///
     /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: how many transactions are not kept.
-    func flush(until deadline: UInt64) -> Int
+    func flush(until deadline: MonotonicInstant) -> Int
 
     /// Makes `flush` return soon.
     func abortFlush()

@@ -59,7 +59,7 @@ package protocol TransferJournal: AnyObject, Sendable {
     ///
     /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: the number of transfers with changes that are not stored.
-    func flush(until deadline: UInt64) -> Int
+    func flush(until deadline: MonotonicInstant) -> Int
 
     /// Reads all stored transfers, the oldest first.
     func recover() throws(TransferJournalError) -> [TransferRecord]

@@ -2,6 +2,7 @@
 
 import BghostBase
 @testable import BghostCalendar
+import BghostTestSupport
 import Testing
 
 /// Times as operators write them.

@@ -45,7 +45,7 @@ struct DashboardTests {
     }
 
     @Test func `Tickets and sessions end by the clock, and their number is limited`() throws {
-        let now = Mutex<UInt64>(1000)
+        let now = Mutex<MonotonicInstant>(1000)
         let sessions = DashboardSessions(
             sessionTime: .seconds(3600),
             now: { now.withLock { $0 } },

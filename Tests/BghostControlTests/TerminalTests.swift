@@ -3,6 +3,7 @@
 import BghostAPI
 @testable import BghostCommand
 @testable import BghostTerminal
+import BghostTestSupport
 import Testing
 
 @Suite struct TerminalTests {

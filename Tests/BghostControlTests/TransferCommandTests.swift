@@ -4,6 +4,7 @@
 import BghostBase
 @testable import BghostCommand
 @testable import BghostTerminal
+import BghostTestSupport
 import Testing
 
 /// What operators see of transfers.

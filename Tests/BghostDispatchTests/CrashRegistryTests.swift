@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 @testable import BghostDispatch
 import BghostModel
 import BghostPolicy
+import BghostTestSupport
 import Testing
 
 @Suite struct CrashRegistryTests {
@@ -23,7 +25,7 @@ import Testing
 
     @Test func `Crashes lead to longer and longer pauses, and then to quarantine`() {
         let registry = makeRegistry()
-        var now: UInt64 = 100 * Self.second
+        var now: MonotonicInstant = 100_000_000_000
         for length in [1, 2, 4, 8] as [UInt64] {
             let end = now + length * Self.second
             #expect(registry.crashed(name, "SIGSEGV", now: now) == .pause(until: end))
@@ -136,7 +138,7 @@ import Testing
 
     @Test func `A removed plugin is forgotten when nothing that it did counts any more`() throws {
         let registry = try quarantined()
-        let window = CrashLoop.Limits().window
+        let window = MonotonicInstant.zero + CrashLoop.Limits().window
         for number in 0..<1000 { _ = registry.crashed("plugin-\(number)", "SIGSEGV", now: 1) }
         _ = registry.loadFailed("other", "no", now: 1)
         _ = registry.crashed("kept", "SIGSEGV", now: 1)

@@ -65,13 +65,13 @@ import Testing
         }
 
         /// How long the reactor waits, nanoseconds.
-        var wait: Int64 { Int64(clamping: reactor.deadline &- clock.monotonic) }
+        var wait: Int64 { Int64(clamping: reactor.deadline.since(clock.monotonic)) }
     }
 
     @Test func `The watch arms the earliest date of the scheduler and other owners`() throws {
         let parts = try Parts()
         parts.dates.arm()
-        #expect(parts.reactor.deadline == .max)
+        #expect(parts.reactor.deadline == .never)
         try parts.submit(at: parts.machine.wall + 10 * Self.minute)
         parts.dates.arm()
         #expect(parts.wait == 10 * Self.minute)

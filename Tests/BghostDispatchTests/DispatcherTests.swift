@@ -5,6 +5,7 @@ import BghostBase
 import BghostModel
 import BghostOwnerSupport
 import BghostPolicy
+import BghostTestSupport
 import Synchronization
 import Testing
 

@@ -5,6 +5,7 @@ import BghostBase
 import BghostFacts
 @testable import BghostLinux
 import BghostModel
+import BghostTestSupport
 import Testing
 
 /// The owner of the facts, without a daemon and without a process.
@@ -42,7 +43,7 @@ import Testing
         #expect(try monitor.watch([], FactDefinitions(), now: bench.now) == [])
         #expect(bench.made == [])
         #expect(monitor.sheet == nil)
-        #expect(monitor.deadline == .max)
+        #expect(monitor.deadline == .never)
     }
 
     @Test func `The monitor returns a change once`() throws {
@@ -87,7 +88,7 @@ import Testing
         bench.source.report(.network, .state(true))
         #expect(bench.receive(monitor) == [])
         let deadline = monitor.deadline
-        #expect(deadline > bench.now.monotonic && deadline != .max)
+        #expect(deadline > bench.now.monotonic && deadline != .never)
         let text = monitor.description(of: .network, now: bench.now.monotonic)
         #expect(text.contains("settling, met in "), "\(text)")
         bench.now.monotonic = deadline
@@ -113,7 +114,7 @@ import Testing
         bench.source.report(.network, .state(true))
         _ = bench.receive(monitor)
         monitor.stop()
-        #expect(monitor.deadline == .max)
+        #expect(monitor.deadline == .never)
         #expect(bench.receive(monitor) == [])
     }
 }

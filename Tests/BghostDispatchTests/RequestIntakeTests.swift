@@ -9,6 +9,7 @@ import BghostOwnerSupport
 import BghostPolicy
 @testable import BghostServices
 @testable import BghostStore
+import BghostTestSupport
 import Testing
 
 /// The way of a submission into the store, with a store that the test answers, and without a process.

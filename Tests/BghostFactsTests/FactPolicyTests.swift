@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import BghostFacts
+import BghostTestSupport
 import Testing
 
 @Suite struct FactPolicyTests {

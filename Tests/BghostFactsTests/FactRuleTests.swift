@@ -121,10 +121,10 @@ import Testing
 
     @Test func aTimeAtTheEndOfTimeDoesNotOverflow() {
         var sheet = FactSheet()
-        let end = Moment(monotonic: .max - 1, unix: .max)
+        let end = Moment(monotonic: .never - 1, unix: .max)
         let reading = FactReading(.idle, .pressure(cpu: 0, io: 0), text: "", source: "")
         _ = sheet.update(reading, now: end)
-        #expect(sheet.nextDeadline == .max)
+        #expect(sheet.nextDeadline == .never)
         #expect(sheet.advance(now: end) == [])
     }
 

@@ -2,6 +2,7 @@
 
 import BghostBase
 @testable import BghostFacts
+import BghostTestSupport
 import Testing
 
 @Suite struct SimulatedClockTests {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 @testable import BghostHost
 import BghostLinux
 import BghostModel
@@ -36,7 +37,7 @@ import Testing
             return DataDirectories.Limits(limits)
         }
 
-        func measure(at now: UInt64) {
+        func measure(at now: MonotonicInstant) {
             directories.measure("photos", in: folder.path, limits, of: [], now: now) {
                 [done] measurement in
                 done.yield(measurement)
@@ -70,7 +71,7 @@ import Testing
         let first = try await bench.next()
         #expect(first.usage.problem == nil)
         // Until the host has handled the result, no other one begins.
-        bench.measure(at: 100 * Self.second)
+        bench.measure(at: .zero + 100 * Self.second)
         bench.directories.measured("photos", took: 7, now: 10)
         bench.measure(at: 9 + Self.second)
         bench.measure(at: 10 + Self.second)
@@ -83,8 +84,8 @@ import Testing
         bench.measure(at: 1)
         _ = try await bench.next()
         bench.directories.measured("photos", took: Self.second, now: 0)
-        bench.measure(at: 20 * Self.second - 1)
-        bench.measure(at: 20 * Self.second)
+        bench.measure(at: .zero + 20 * Self.second - 1)
+        bench.measure(at: .zero + 20 * Self.second)
         _ = try await bench.next()
         #expect(await bench.rest() == 0)
     }
@@ -118,7 +119,7 @@ import Testing
         bench.directories.measured("photos", took: 0, now: 1)
         #expect(unlink(bench.folder.file("0")) == 0)
         #expect(unlink(bench.folder.file("1")) == 0)
-        bench.measure(at: 2 * Self.second)
+        bench.measure(at: .zero + 2 * Self.second)
         #expect(try await bench.next().usage.problem == nil)
         #expect(room.reserve(1))
     }

@@ -5,6 +5,7 @@
 @testable import BghostInspection
 @testable import BghostModel
 @testable import BghostPolicy
+import BghostTestSupport
 import BghostWire
 import Testing
 

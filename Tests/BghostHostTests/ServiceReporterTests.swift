@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 @testable import BghostHost
 @testable import BghostLinux
 import BghostOwnerSupport
 @testable import BghostServices
+import BghostTestSupport
 import Synchronization
 import Testing
 
@@ -34,7 +36,7 @@ import Testing
     private final class World {
         let store = ScriptedStore()
         /// Monotonic nanoseconds.
-        var now: UInt64 = 1_000_000_000_000
+        var now: MonotonicInstant = 1_000_000_000_000
         var status = "idle"
         /// Whether the spawner's thread answers.
         var spawnerAnswers = true
@@ -101,7 +103,7 @@ import Testing
             #expect(
                 manager.take() == [
                     [
-                        .reloading(since: subject.world.now / 1000),
+                        .reloading(since: subject.world.now.nanoseconds / 1000),
                         .status("reloading the manifest"),
                     ]
                 ]

@@ -5,6 +5,7 @@ import BghostBase
 import BghostLinux
 import BghostModel
 @testable import BghostServices
+import BghostTestSupport
 import BghostWire
 
 /// An executor that records its calls; the test plays the plugin.
@@ -32,13 +33,13 @@ final class TestExecutor: RunExecutor {
 
     func cancel(_ cancel: Cancel) { cancelled.append(cancel) }
     func reply(_ reply: Reply, holding share: HeldShare?) { replies.append(reply) }
-    func measure(_ run: ActiveRun, now: UInt64) { measured += 1 }
+    func measure(_ run: ActiveRun, now: MonotonicInstant) { measured += 1 }
     func kill(_ pool: WorkerPool) { isKilled = true }
 
     func isStartUnsent(_ run: UInt64) -> Bool { false }
-    func mayReport(now: UInt64) -> Bool { true }
+    func mayReport(now: MonotonicInstant) -> Bool { true }
     func wasSent(_ run: RunRecord, _ pool: WorkerPool) {}
-    func beginMeasuring(_ run: ActiveRun, now: UInt64) {}
+    func beginMeasuring(_ run: ActiveRun, now: MonotonicInstant) {}
     func sampleMemory() {}
     func wasReleased() {}
     func hasLeftProcesses(after lasted: Duration?) -> Bool { false }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 @testable import BghostLinux
+import BghostTestSupport
 import Glibc
 import Testing
 
@@ -61,7 +63,7 @@ import Testing
         defer { resident.reactor.stop() }
         let deadline = await resident.setDeadline(in: 400_000_000, andWorkFor: 350_000_000)
         let events = await resident.events { !$0.isEmpty }
-        let times = events.compactMap { event -> UInt64? in
+        let times = events.compactMap { event -> MonotonicInstant? in
             if case .deadline(let now) = event { now } else { nil }
         }
         let now = try #require(times.first)
@@ -86,7 +88,7 @@ import Testing
             }
             #expect(now >= deadline)
             // Generous: the machine may be busy. A wait rounded up to seconds is what this finds.
-            #expect(now - deadline < 500_000_000)
+            #expect(now.since(deadline) < 500_000_000)
         }
     }
 

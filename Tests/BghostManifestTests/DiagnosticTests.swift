@@ -2,6 +2,7 @@
 
 @testable import BghostManifest
 import BghostModel
+import BghostTestSupport
 import Testing
 
 @Suite

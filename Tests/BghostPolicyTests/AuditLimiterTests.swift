@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 @testable import BghostPolicy
 import BghostTestSupport
 import Testing
@@ -13,7 +14,7 @@ import Testing
         var noted = 0
         // Ten a second, by one user after the other.
         for step in 0..<(365 * 24 * 360) {
-            let now = UInt64(step) * 10 * Self.second
+            let now = MonotonicInstant(nanoseconds: UInt64(step) * 10 * Self.second)
             for user in 0..<10 {
                 if limiter.admit(user: UInt32(user + step % 7), now: now) != nil { noted += 1 }
             }
@@ -38,7 +39,7 @@ import Testing
         let noted = (0..<10_000).compactMap { limiter.admit(user: UInt32($0), now: 9) }
         #expect(noted.count == AuditLimiter.burst)
         // After a quiet day, everyone may be noted again.
-        let later = 86_400 * Self.second
+        let later = MonotonicInstant(nanoseconds: 86_400 * Self.second)
         let again = (0..<10_000).compactMap { limiter.admit(user: UInt32($0), now: later) }
         #expect(again.count == AuditLimiter.burst)
     }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 import BghostLinux
 @testable import BghostServices
+import BghostTestSupport
 import Testing
 
 /// The owner of the deadlines, without a daemon and without a process.
 @Suite struct DeadlinesTests {
     /// What each executor waits for, by serial number.
     private final class Wanted {
-        var deadlines: [UInt32: UInt64] = [:]
+        var deadlines: [UInt32: MonotonicInstant] = [:]
     }
 
-    private static func serials(_ deadlines: Deadlines, now: UInt64) -> [UInt32] {
+    private static func serials(_ deadlines: Deadlines, now: MonotonicInstant) -> [UInt32] {
         var serials: [UInt32] = []
         deadlines.handleDue(now: now) {
             if case .executor(let serial) = $0 { serials.append(serial) }
@@ -30,7 +32,7 @@ import Testing
         #expect(Self.serials(deadlines, now: 25) == [1, 2])
         #expect(reactor.deadline == 30)
         #expect(Self.serials(deadlines, now: 30) == [3])
-        #expect(reactor.deadline == .max)
+        #expect(reactor.deadline == .never)
     }
 
     @Test func `A replaced deadline does not fire`() throws {

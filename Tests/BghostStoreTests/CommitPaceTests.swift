@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 @testable import BghostStore
 import BghostTestSupport
 import Testing
@@ -7,7 +8,7 @@ import Testing
 /// Which thread carries out a commit, from what was seen of those before.
 @Suite(.ownThreads) struct CommitPaceTests {
     private var pace = CommitPace()
-    private var now: UInt64 = 1_000_000_000
+    private var now: MonotonicInstant = 1_000_000_000
 
     /// A commit that finds nothing under way, so long after the last answer.
     ///

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 @testable import BghostStore
+import BghostTestSupport
 import Testing
 
 /// When a commit that failed is tried again.
 @Suite struct CommitRetryTests {
     @Test func pausesGrowToABound() {
         var retry = CommitRetry()
-        var now: UInt64 = 1 << 40
+        var now: MonotonicInstant = 1_000_000_000_000
         var pauses: [UInt64] = []
         for _ in 0..<10 {
             retry.failed(now: now)
-            pauses.append(retry.due - now)
+            pauses.append(retry.due.since(now))
             now = retry.due
         }
         #expect(pauses.first == CommitRetry.pauseMin)
@@ -21,12 +23,12 @@ import Testing
         #expect(pauses.last == CommitRetry.pauseMax)
         retry.succeeded()
         retry.failed(now: now)
-        #expect(retry.due - now == CommitRetry.pauseMin)
+        #expect(retry.due.since(now) == CommitRetry.pauseMin)
     }
 
     @Test func aHintRetriesSoonerAndManyHintsNoSooner() {
         var retry = CommitRetry()
-        let now: UInt64 = 1 << 40
+        let now: MonotonicInstant = 1_000_000_000_000
         for _ in 0..<10 { retry.failed(now: now) }
         for _ in 0..<1000 { retry.hint() }
         #expect(retry.due == now + CommitRetry.hintPause)
@@ -34,7 +36,7 @@ import Testing
 
     @Test func aCallerWaitsOnlyBrieflyForTheEnd() {
         var retry = CommitRetry()
-        let now: UInt64 = 1 << 40
+        let now: MonotonicInstant = 1_000_000_000_000
         for _ in 0..<10 { retry.failed(now: now) }
         retry.isClosing = true
         #expect(retry.due <= now + CommitRetry.closingPauseMax)

@@ -2,6 +2,7 @@
 
 import BghostBase
 import BghostNotify
+import BghostTestSupport
 
 extension Sample {
     /// With every field another than its default.

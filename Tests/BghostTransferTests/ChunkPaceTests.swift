@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
+import BghostTestSupport
 @testable import BghostTransfer
 import Testing
 
 /// How much of a file is read for each chunk of its upload.
 struct ChunkPaceTests {
-    private var now: UInt64 = 1
+    private var now: MonotonicInstant = 1
 
     @Test mutating func `Chunks grow when the server reads fast, and shrink otherwise`() {
         var pace = ChunkPace()
@@ -23,7 +25,7 @@ struct ChunkPaceTests {
     /// What follows when so many chunks are taken after so long each.
     private mutating func step(_ pace: inout ChunkPace, _ time: UInt64, _ times: Int) -> Int {
         for _ in 0..<times {
-            now &+= time
+            now += time
             pace.started(now: now)
         }
         return pace.bytes

@@ -266,7 +266,7 @@ struct TransferRestartTests {
 
         func onHealthChange(_ body: @escaping @Sendable (TransferJournalError?) -> Void) {}
 
-        func flush(until deadline: UInt64) -> Int { 0 }
+        func flush(until deadline: MonotonicInstant) -> Int { 0 }
 
         func recover() throws(TransferJournalError) -> [TransferRecord] { try journal.recover() }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
 package import BghostLinux
 
 /// An actor on the thread of a real reactor, as the host is: owners are made and used in `run`.
@@ -25,7 +26,7 @@ package actor ReactorActor: ReactorClient {
     }
 
     package nonisolated func ready(_ token: UInt64, _ readiness: Readiness) {}
-    package nonisolated func deadlinePassed(now: UInt64) {}
+    package nonisolated func deadlinePassed(now: MonotonicInstant) {}
     package nonisolated func usedCPU(_ value: Int32) {}
     package nonisolated func turnEnded() {}
 }

@@ -135,7 +135,7 @@ package final class ScriptedStore: Store {
     }
 
     package func retryNow() { state.withLock { $0.retries += 1 } }
-    package func flush(until deadline: UInt64) -> Int { 0 }
+    package func flush(until deadline: MonotonicInstant) -> Int { 0 }
     package func abortFlush() {}
 
     package func recover(

@@ -42,6 +42,9 @@ func complain(_ line: String) {
     _ = bytes.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
 }
 
+/// The monotonic clock, as the store reads it.
+func now() -> MonotonicInstant { MonotonicInstant(nanoseconds: UInt64(nanoseconds())) }
+
 func nanoseconds() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -144,13 +147,13 @@ func keepWhileFull(_ store: SQLiteStore, makeRoom: (() -> Void)?) {
     let health = store.health
     say("waiting \(health.waiting) since \(health.failure?.since == since)")
     guard let makeRoom else {
-        say("lost \(store.flush(until: UInt64(nanoseconds()) + 100_000_000))")
+        say("lost \(store.flush(until: now() + 100_000_000))")
         store.close()
         return say("answered \(answers.withLock { $0.count })")
     }
     makeRoom()
     store.retryNow()
-    say("left \(store.flush(until: UInt64(nanoseconds()) + 20_000_000_000))")
+    say("left \(store.flush(until: now() + 20_000_000_000))")
     say("in order \(answers.withLock { $0 } == Array(kept))")
     say("failing \(store.health.failure != nil)")
     let ids = (try? store.recover().pending.map(\.id)) ?? []
@@ -203,9 +206,9 @@ func keepTransfersWhileFull(_ path: String, makeRoom: () -> Void) throws {
         }
         if step == 100 { journal.keep([.removed(RunID(high: 1, low: 0))]) }
     }
-    say("left \(journal.flush(until: 0) == count)")
+    say("left \(journal.flush(until: .zero) == count)")
     makeRoom()
-    say("left \(journal.flush(until: UInt64(nanoseconds()) + 20_000_000_000))")
+    say("left \(journal.flush(until: now() + 20_000_000_000))")
     say("told \(health.withLock { [$0.first, $0.last] == [false, true] })")
     let found = try journal.recover()
     say(

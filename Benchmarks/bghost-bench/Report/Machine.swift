@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 internal import BghostLinux
 internal import Glibc
 
@@ -17,7 +18,7 @@ struct Machine {
         for _ in 0..<500 {
             let before = Monotonic.now
             for n in 0..<200_000 as Range<UInt64> { sum = (sum ^ n) &* 0x9E37_79B9_7F4A_7C15 }
-            times.append(Monotonic.now - before)
+            times.append(Monotonic.now.since(before))
         }
         // The sum is used, so that the work is done.
         precondition(sum != 1, "the work was optimised away")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 internal import BghostLinux
 internal import Glibc
 
@@ -33,7 +34,7 @@ extension Subject {
             let child = try Spawner.spawnHere(order)
             var status: Int32 = 0
             waitpid(child.pid, &status, 0)
-            samples.add(Monotonic.now - before)
+            samples.add(Monotonic.now.since(before))
             close(child.pidfd)
             guard status == 0 else { throw BenchFailure(description: "bwrap failed: \(status)") }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 internal import BghostHost
 internal import BghostLinux
 internal import BghostModel
@@ -36,7 +37,7 @@ extension Subject {
         for _ in 0..<count {
             let before = Monotonic.now
             let record = try await host.run(submission)
-            samples.add(Monotonic.now - before)
+            samples.add(Monotonic.now.since(before))
             try record.mustBe(.succeeded)
         }
         return samples

@@ -31,7 +31,7 @@ extension Subject {
                 if case .success = result { answered.open() }
             }
             try answered.wait()
-            samples.add(Monotonic.now - before)
+            samples.add(Monotonic.now.since(before))
         }
         store.close()
         samples.report()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 internal import BghostLinux
 internal import Glibc
 
@@ -102,7 +103,7 @@ struct Stopwatch {
         used = Self.processor(who)
     }
 
-    var seconds: Double { Double(Monotonic.now - start) / 1e9 }
+    var seconds: Double { Double(Monotonic.now.since(start)) / 1e9 }
 
     /// Of the processors, seconds.
     var processor: Double { Self.processor(who) - used }

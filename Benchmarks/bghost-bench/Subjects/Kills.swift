@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 internal import BghostHost
 internal import BghostLinux
 internal import BghostModel
@@ -35,7 +36,7 @@ extension Subject {
                     throw BenchFailure(description: "a child of a killed worker lives on")
                 }
             }
-            return Monotonic.now - killed.deadline
+            return Monotonic.now.since(killed.deadline)
         }
     }
 
@@ -65,7 +66,7 @@ extension Subject {
     private struct Killed {
         /// Nanoseconds from the deadline to the run's end.
         let late: UInt64
-        let deadline: UInt64
+        let deadline: MonotonicInstant
         /// Of each child that the worker had; the caller closes them.
         let tree: [Int32]
     }
@@ -84,13 +85,13 @@ extension Subject {
         }
         let (record, end) = try await run.value
         try record.mustBe(.killed(.graceExceeded))
-        return Killed(late: end - deadline, deadline: deadline, tree: tree)
+        return Killed(late: end.since(deadline), deadline: deadline, tree: tree)
     }
 
     private func ended(
         on host: isolated Host,
         _ submission: Submission
-    ) async throws -> (RunRecord?, UInt64) {
+    ) async throws -> (RunRecord?, MonotonicInstant) {
         let record = try await host.run(submission)
         return (record, Monotonic.now)
     }

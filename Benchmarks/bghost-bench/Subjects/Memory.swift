@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 internal import BghostHost
 internal import BghostLinux
 internal import BghostModel
@@ -54,7 +55,7 @@ extension Subject {
             close(null)
             defer { end(child) }
             try wait(for: words[0], on: reading)
-            samples.add(Monotonic.now - before)
+            samples.add(Monotonic.now.since(before))
             guard round == count - 1 else { continue }
             // Threads that begin with the daemon have come to rest by then.
             usleep(300_000)

@@ -65,8 +65,8 @@ extension Subject {
         _ = book.accept(request, entry: entry, now: 0)
     }
 
-    private static func nanosecondsEach(_ count: Int, since before: UInt64) -> String {
-        (Double(Monotonic.now - before) / Double(max(1, count))).fixed(2)
+    private static func nanosecondsEach(_ count: Int, since before: MonotonicInstant) -> String {
+        (Double(Monotonic.now.since(before)) / Double(max(1, count))).fixed(2)
     }
 
     /// Those of the floor: a week of milliseconds in no order.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 internal import BghostLinux
 internal import BghostModel
 internal import BghostPolicy
@@ -72,7 +73,7 @@ extension Subject {
             _ = book.accept(request, entry: entry, now: 0)
         }
         let isReady = book.nextDue != nil
-        print("ms \((Double(Monotonic.now - before) / 1e6).fixed(3))")
+        print("ms \((Double(Monotonic.now.since(before)) / 1e6).fixed(3))")
         store.close()
         guard isReady else { throw BenchFailure(description: "nothing is pending") }
     }
@@ -113,7 +114,7 @@ extension Subject {
         close(null)
         defer { end(child) }
         try awaitSocket(state + "/control.sock")
-        print("ms \((Double(Monotonic.now - before) / 1e6).fixed(3))")
+        print("ms \((Double(Monotonic.now.since(before)) / 1e6).fixed(3))")
         // The ends of the interrupted runs are still on their way to the disk.
         usleep(1_000_000)
         try MemoryUse(of: child.pid).report(dividedBy: 1)

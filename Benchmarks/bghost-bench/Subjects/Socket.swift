@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 internal import BghostLinux
 internal import Glibc
 
@@ -41,7 +42,7 @@ extension Subject {
             } else {
                 try client.call("POST", "/v1/submit", body: body)
             }
-            if round >= 0 { samples.add(Monotonic.now - before) }
+            if round >= 0 { samples.add(Monotonic.now.since(before)) }
         }
         samples.report()
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 internal import BghostHost
 internal import BghostLinux
 internal import BghostModel
@@ -33,7 +34,8 @@ extension Subject {
             let before = Monotonic.now
             let record = try await host.run(submission)
             try record.mustBe(handler == "stamp" ? .succeeded : .failed)
-            samples.add(try stamp(of: record) - before)
+            let stamp = MonotonicInstant(nanoseconds: try stamp(of: record))
+            samples.add(stamp.since(before))
         }
         return samples
     }

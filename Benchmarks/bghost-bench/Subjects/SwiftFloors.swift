@@ -11,7 +11,7 @@ extension Subject {
         for round in 0..<(count + count / 10) {
             let before = Monotonic.now
             _ = await Task { round }.value
-            if round >= count / 10 { samples.add(Monotonic.now - before) }
+            if round >= count / 10 { samples.add(Monotonic.now.since(before)) }
         }
         samples.report()
     }
@@ -48,7 +48,8 @@ extension Subject {
         for number in 1...UInt64(count) {
             let slot = Int(number & 255)
             live[slot] = number
-            heap.insert(deadline: before &+ 25_000_000_000 &+ number, token: number)
+            let deadline = before + 25_000_000_000 + number
+            heap.insert(deadline: deadline.nanoseconds, token: number)
             live[slot] = 0
             heap.forget { token, _ in live[Int(token & 255)] == token }
         }
@@ -56,12 +57,12 @@ extension Subject {
         precondition(heap.count == 0, "a limit is still armed")
     }
 
-    static func rate(_ count: Int, since before: UInt64) {
-        let seconds = Double(Monotonic.now - before) / 1e9
+    static func rate(_ count: Int, since before: MonotonicInstant) {
+        let seconds = Double(Monotonic.now.since(before)) / 1e9
         print("per-second \((Double(count) / seconds).fixed(0))")
     }
 
-    static func each(_ count: Int, since before: UInt64) {
-        print("each \((Double(Monotonic.now - before) / Double(count) / 1e3).fixed(4))")
+    static func each(_ count: Int, since before: MonotonicInstant) {
+        print("each \((Double(Monotonic.now.since(before)) / Double(count) / 1e3).fixed(4))")
     }
 }

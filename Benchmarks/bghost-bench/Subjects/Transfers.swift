@@ -136,7 +136,7 @@ extension Subject {
             let request = bench.request(number, .download, url, "\(number)")
             let before = Monotonic.now
             try await bench.carry(request)
-            samples.add(Monotonic.now - before)
+            samples.add(Monotonic.now.since(before))
             try server.check("\(number)", bytes: bytes)
         }
         samples.report()

@@ -215,7 +215,7 @@ final class Driver: Sendable {
     /// Advances time, and carries out all events on the way.
     func advance(by nanoseconds: UInt64) async throws {
         try await settle()
-        let end = core.read { $0.now.monotonic.addingClamped(nanoseconds) }
+        let end = core.read { $0.now.monotonic + nanoseconds }
         while core.read({ $0.step(until: end) }) { try await settle() }
         core.read { $0.move(to: end) }
     }

@@ -33,7 +33,7 @@ extension Engine {
             call: call,
             request: fetch,
             timeout: timeout,
-            deadline: now.monotonic.addingClamped(timeout.clampedNanoseconds)
+            deadline: now.monotonic + timeout.clampedNanoseconds
         )
     }
 

@@ -43,7 +43,7 @@ extension Engine {
             run: RunSlots.id(of: number, in: slot),
             handler: UInt16(clamping: handler ?? subject.handlers.count),
             attempt: UInt32(clamping: record.attempt),
-            deadline: Int64(clamping: run.limit),
+            deadline: Int64(clamping: run.limit.nanoseconds),
             graceMilliseconds: UInt32(clamping: run.machine.grace / 1_000_000),
             resultBytesMax: UInt32(clamping: subject.resultBytesMax),
             task: record.task,
@@ -96,7 +96,7 @@ extension Engine {
         record.stopReason = run.machine.stopReason
         record.endedAt = now.unix
         record.duration = run.machine.beganAt.map {
-            Duration(nanoseconds: now.monotonic - min($0, now.monotonic))
+            Duration(nanoseconds: now.monotonic.since($0))
         }
         history[run.place].record = record
         endCalls(of: run.number)

@@ -37,9 +37,8 @@ extension Engine {
 
     /// Advances to the next event, and handles it.
     ///
-    /// - Parameter end: monotonic nanoseconds.
     /// - Returns: `false` if there is no event until then; time has not advanced.
-    mutating func step(until end: UInt64) -> Bool {
+    mutating func step(until end: MonotonicInstant) -> Bool {
         guard let (at, event) = next, at <= end else { return false }
         move(to: at)
         switch event {
@@ -62,29 +61,29 @@ extension Engine {
 
     /// Advances time.
     ///
-    /// - Parameter monotonic: nanoseconds; all events until then must have been handled.
-    mutating func move(to monotonic: UInt64) {
+    /// - Parameter monotonic: all events until then must have been handled.
+    mutating func move(to monotonic: MonotonicInstant) {
         guard monotonic > now.monotonic else { return }
-        now.unix = now.unix.addingClamped(Int64(clamping: monotonic - now.monotonic))
+        now.unix = now.unix.addingClamped(Int64(clamping: monotonic.since(now.monotonic)))
         now.monotonic = monotonic
     }
 
-    private var next: (at: UInt64, event: Event)? {
-        var all: [(at: UInt64, event: Event)] = []
+    private var next: (at: MonotonicInstant, event: Event)? {
+        var all: [(at: MonotonicInstant, event: Event)] = []
         for (number, sleep) in sleeps { all.append((sleep.deadline, .sleep(number))) }
         for (number, fetch) in fetches { all.append((fetch.deadline, .fetch(number))) }
-        for (number, run) in runs where run.limit != .max {
+        for (number, run) in runs where run.limit != .never {
             all.append((run.limit, .limit(number)))
         }
         if let date = scheduler.nextDate {
             let wait = UInt64(max(0, date.subtractingClamped(now.unix)))
-            all.append((now.monotonic.addingClamped(wait), .date))
+            all.append((now.monotonic + wait, .date))
         }
         for transfer in transfers.values where transfer.end == nil {
             all.append((transfer.deadline, .timeout(transfer.id)))
             guard transfer.earliest > now.unix else { continue }
             let wait = UInt64(transfer.earliest.subtractingClamped(now.unix))
-            all.append((now.monotonic.addingClamped(wait), .transfer))
+            all.append((now.monotonic + wait, .transfer))
         }
         for (session, at) in wakes { all.append((at, .wake(session))) }
         let first = all.min {
@@ -102,7 +101,7 @@ extension Engine {
     /// - Returns: `false` if the run is over.
     mutating func beginSleep(_ call: OpenCall, until: Int64) -> Bool {
         guard runs[call.run] != nil else { return false }
-        let deadline = UInt64(max(0, until))
+        let deadline = MonotonicInstant(nanoseconds: UInt64(max(0, until)))
         if deadline > now.monotonic {
             sleeps[call.number] = OpenSleep(call: call, deadline: deadline)
         } else {

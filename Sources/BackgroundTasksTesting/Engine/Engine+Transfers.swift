@@ -29,7 +29,7 @@ struct OpenTransfer: Sendable {
     /// The wall-clock time before which it does not start, Unix nanoseconds.
     let earliest: Int64
     /// Monotonic nanoseconds.
-    let deadline: UInt64
+    let deadline: MonotonicInstant
     var isAsked = false
     var end: End?
     var waiters: [OpenCall] = []
@@ -67,7 +67,7 @@ extension Engine {
             number: lastTransfer,
             call: call,
             earliest: min(call.earliestUnixMilliseconds, Int64.max / 1_000_000) * 1_000_000,
-            deadline: now.monotonic.addingClamped(timeout.clampedNanoseconds)
+            deadline: now.monotonic + timeout.clampedNanoseconds
         )
         return HostAnswer(status: BG_OK, body: .transfer(id: id))
     }
@@ -168,7 +168,7 @@ extension Engine {
             return
         }
         let wait: UInt64 = notified.contains { $0.wakes > 0 } ? Self.wakeDelay : 0
-        wakes[session] = now.monotonic.addingClamped(wait)
+        wakes[session] = now.monotonic + wait
     }
 
     /// The delay after a failed wake: one minute.
@@ -199,7 +199,7 @@ extension Engine {
             )
             try submit(submission, isManual: true)
         } catch {
-            wakes[session] = now.monotonic.addingClamped(Self.wakeDelay)
+            wakes[session] = now.monotonic + Self.wakeDelay
         }
     }
 

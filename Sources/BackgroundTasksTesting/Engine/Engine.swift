@@ -25,7 +25,7 @@ struct Engine: Sendable {
     struct OpenSleep: Sendable {
         let call: OpenCall
         /// Monotonic nanoseconds.
-        let deadline: UInt64
+        let deadline: MonotonicInstant
     }
 
     struct OpenFetch: Sendable {
@@ -33,7 +33,7 @@ struct Engine: Sendable {
         let request: FetchCall
         let timeout: Duration
         /// Monotonic nanoseconds.
-        let deadline: UInt64
+        let deadline: MonotonicInstant
         /// Whether the test was asked for an answer.
         var isAsked = false
     }
@@ -64,7 +64,7 @@ struct Engine: Sendable {
     var transfers: [String: OpenTransfer] = [:]
     var lastTransfer: UInt64 = 0
     /// When each session gets its wake, monotonic nanoseconds.
-    var wakes: [String: UInt64] = [:]
+    var wakes: [String: MonotonicInstant] = [:]
     /// The session whose wake is being submitted, with its transfers.
     var pendingWake: (session: String, transfers: [String])?
     /// Posted notifications, in the order of posting.

@@ -10,7 +10,7 @@ internal import CBghost
 extension HostCore {
     var time: (unix: Int64, monotonic: Int64) {
         let now = read { $0.now }
-        return (now.unix, Int64(clamping: now.monotonic))
+        return (now.unix, Int64(clamping: now.monotonic.nanoseconds))
     }
 
     func progress(_ run: UInt64, _ progress: RunProgress) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostModel
 internal import BghostPolicy
 
@@ -11,7 +12,7 @@ struct LiveRun: Sendable {
     let place: Int
     var machine: RunMachine
     /// The current deadline, monotonic nanoseconds.
-    var limit: UInt64 = .max
+    var limit: MonotonicInstant = .never
     /// Its slot in the plugin's runtime; `nil` until it is started.
     var slot: Int?
     /// The thread on which it continues after its first suspension.

@@ -154,7 +154,7 @@ public final class TestHost: Sendable {
         )
         // Close to the machine's clock, so that code which mixes the two waits instead of failing.
         let monotonic = SuspendingClock().systemEpoch.duration(to: .now).clampedNanoseconds
-        let now = Moment(monotonic: monotonic, unix: unix)
+        let now = Moment(monotonic: MonotonicInstant(nanoseconds: monotonic), unix: unix)
         let core = HostCore(Engine(subject, now: now, seed: seed))
         let link = HostLink()
         var options = PluginRuntime.Options(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostLinux
 internal import Glibc
 internal import Synchronization
@@ -65,7 +66,7 @@ struct CheckChild {
         account.exit = child.exit
         account.isOverdue = halt == .overdue
         account.isTooLarge = halt == .tooLarge
-        account.milliseconds = (Monotonic.now - start) / 1_000_000
+        account.milliseconds = Monotonic.now.since(start) / 1_000_000
         child.giveUp()
         child.collectHere()
         known.withLock { _ = $0.remove(child.pid) }
@@ -155,7 +156,7 @@ private struct Reader {
     /// has.
     mutating func wait(
         for child: ChildProcess,
-        until deadline: UInt64,
+        until deadline: MonotonicInstant,
         bytesMax: UInt64
     ) -> Halt {
         while true {
@@ -176,7 +177,7 @@ private struct Reader {
                 ),
             ]
             // If it was interrupted or timed out, the loop checks everything again.
-            _ = poll(&wanted, 3, Int32(clamping: min(50, (deadline - now) / 1_000_000 + 1)))
+            _ = poll(&wanted, 3, Int32(clamping: min(50, deadline.since(now) / 1_000_000 + 1)))
             if wanted[1].revents != 0 { report.read() }
             if wanted[2].revents != 0 { output.read() }
             if wanted[0].revents != 0 { return .ended }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostLinux
 internal import BghostPlugin
 internal import CBghostSystem
@@ -44,16 +45,15 @@ enum LentThread {
 
     /// Serves the plugin once, until it has been served, until `wakeUp` is called, or until a moment.
     ///
-    /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: `false` at once if the calling thread is not lent.
-    static func serve(until deadline: UInt64) -> Bool {
+    static func serve(until deadline: MonotonicInstant) -> Bool {
         guard isLent.load(ordering: .acquiring) else { return false }
         let lent = state.withLock { state in
             state.flatMap { pthread_equal($0.thread, pthread_self()) != 0 ? $0.serving : nil }
         }
         guard var serving = lent else { return false }
         let now = Monotonic.now
-        let rest = deadline > now ? (deadline - now) / 1_000_000 + 1 : 0
+        let rest = deadline > now ? deadline.since(now) / 1_000_000 + 1 : 0
         serving.wait(milliseconds: Int32(clamping: rest))
         _ = bgs_eventfd_drain(wake)
         // It remembers which descriptors the plugin has closed.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostLinux
 internal import CBghostSystem
 internal import Glibc
@@ -126,7 +127,7 @@ final class Line: Sendable {
         perform {
             let start = Monotonic.now
             work()
-            done.signal(Monotonic.now - start)
+            done.signal(Monotonic.now.since(start))
         }
         return done.wait(milliseconds: milliseconds)
     }

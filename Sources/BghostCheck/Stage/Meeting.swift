@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostLinux
 internal import Glibc
 
@@ -10,7 +11,7 @@ struct Meeting: Sendable {
     /// One end of a packet socket; the other process has the other end.
     let descriptor: Int32
     /// The time limit, monotonic nanoseconds; `nil` for none.
-    let until: UInt64?
+    let until: MonotonicInstant?
 
     /// Waits until the other process reaches the same point.
     ///
@@ -30,7 +31,7 @@ struct Meeting: Sendable {
         while true {
             let now = Monotonic.now
             if let until, now >= until { return false }
-            let rest = until.map { Int32(clamping: ($0 - now) / 1_000_000 + 1) } ?? -1
+            let rest = until.map { Int32(clamping: $0.since(now) / 1_000_000 + 1) } ?? -1
             let count = poll(&wanted, 1, rest)
             guard count < 0, errno == EINTR else { return count > 0 }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostLinux
 internal import BghostPlugin
 internal import BghostWire
@@ -11,7 +12,7 @@ internal import Synchronization
 struct RunEnd: Equatable, Sendable {
     var status: Int32
     var message: String
-    var at: UInt64
+    var at: MonotonicInstant
 }
 
 /// How the host answers during a check.
@@ -64,7 +65,7 @@ final class RunRecorder: RuntimeEventSink {
             if let end { return end }
             let now = Monotonic.now
             guard now < limit else { return nil }
-            _ = changed.wait(milliseconds: Int((limit - now) / 1_000_000) + 1)
+            _ = changed.wait(milliseconds: Int(limit.since(now) / 1_000_000) + 1)
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostLinux
 internal import BghostPlugin
 internal import BghostWire
@@ -32,7 +33,7 @@ final class Subject {
     struct Begun {
         var run: UInt64
         var slotIndex: Int
-        var at: UInt64
+        var at: MonotonicInstant
         /// Gets the duration of start() in nanoseconds, on the thread that calls it.
         var returned: WaitableEvent
     }
@@ -158,11 +159,12 @@ final class Subject {
         let with = parameters.map { " with the parameters " + OddText.brief($0) } ?? ""
         stage.phase("a run of \(name)\(with)")
         let runtimeMilliseconds = UInt64(stage.order.runtimeMilliseconds)
+        let deadline = Monotonic.now + runtimeMilliseconds * 1_000_000
         let start = Start(
             run: run,
             handler: UInt16(index),
             attempt: 1,
-            deadline: Int64(Monotonic.now + runtimeMilliseconds * 1_000_000),
+            deadline: Int64(clamping: deadline.nanoseconds),
             graceMilliseconds: stage.order.graceMilliseconds,
             resultBytesMax: resultBytesMax,
             task: "org.example.check." + name,
@@ -173,7 +175,7 @@ final class Subject {
         starter.perform { [runtime] in
             let begin = Monotonic.now
             _ = runtime.start(start)
-            returned.signal(Monotonic.now - begin)
+            returned.signal(Monotonic.now.since(begin))
         }
         return Begun(run: run, slotIndex: slotIndex, at: at, returned: returned)
     }
@@ -187,7 +189,7 @@ final class Subject {
     /// Waits until a run ends, at most its runtime; then cancels it and waits for its grace.
     func finish(_ begun: Begun) -> Story {
         let order = stage.order
-        let elapsed = Int((Monotonic.now - begun.at) / 1_000_000)
+        let elapsed = Int(Monotonic.now.since(begun.at) / 1_000_000)
         let rest = max(0, Int(order.runtimeMilliseconds) - elapsed)
         if let end = runs.end(of: begun.run, milliseconds: rest) {
             runs.forget(begun.run)
@@ -208,7 +210,7 @@ final class Subject {
         return Story(
             run: begun.run,
             end: end,
-            stoppedAfter: end.map { $0.at > asked ? $0.at - asked : 0 },
+            stoppedAfter: end.map { $0.at.since(asked) },
             wasStopped: true
         )
     }
@@ -226,8 +228,8 @@ final class Subject {
         let done = WaitableEvent()
         let asked = Monotonic.now
         runtime.cancel(run: begun.run, why: why)
-        runtime.afterCallbacks(of: begun.run) { done.signal(Monotonic.now) }
-        return done.wait(milliseconds: 2000).map { $0 > asked ? $0 - asked : 0 }
+        runtime.afterCallbacks(of: begun.run) { done.signal(Monotonic.now.since(asked)) }
+        return done.wait(milliseconds: 2000)
     }
 
     /// Performs one run from start to end.

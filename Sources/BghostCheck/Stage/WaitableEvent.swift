@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostLinux
 internal import CBghostSystem
 internal import Glibc
@@ -59,7 +60,7 @@ final class WaitableEvent: @unchecked Sendable {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         while value == nil {
-            guard bgs_condition_wait(condition, lock, end) == 0 else { break }
+            guard bgs_condition_wait(condition, lock, end.nanoseconds) == 0 else { break }
         }
         defer { value = nil }
         return value

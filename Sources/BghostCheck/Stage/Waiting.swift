@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostLinux
 internal import Glibc
 
@@ -22,5 +23,5 @@ func grantTime(milliseconds: UInt32) {
     let end = Monotonic.now + UInt64(milliseconds) * 1_000_000
     while Monotonic.now < end, LentThread.serve(until: end) {}
     let now = Monotonic.now
-    if now < end { usleep(UInt32(clamping: (end - now) / 1000)) }
+    if now < end { usleep(UInt32(clamping: end.since(now) / 1000)) }
 }

@@ -27,7 +27,7 @@ final class DashboardSessions: Sendable {
     private struct Entry {
         let caller: Caller
         /// Monotonic nanoseconds.
-        let end: UInt64
+        let end: MonotonicInstant
     }
 
     private struct State {
@@ -41,17 +41,16 @@ final class DashboardSessions: Sendable {
     static let sessionsMax = 64
 
     private let sessionTime: Duration
-    private let now: @Sendable () -> UInt64
+    private let now: @Sendable () -> MonotonicInstant
     private let wall: @Sendable () -> Int64
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - sessionTime: how long a session lasts.
-    ///   - now: monotonic nanoseconds.
     ///   - wall: Unix nanoseconds.
     init(
         sessionTime: Duration,
-        now: @escaping @Sendable () -> UInt64 = { Monotonic.now },
+        now: @escaping @Sendable () -> MonotonicInstant = { Monotonic.now },
         wall: @escaping @Sendable () -> Int64 = { WallClock.now }
     ) {
         self.sessionTime = sessionTime
@@ -111,7 +110,7 @@ final class DashboardSessions: Sendable {
         var caller = caller
         // A part of the hash names the session in the audit, and is no token.
         caller.session = AuditHead.digits(Array(SHA256.hash(data: Array(key.utf8)).prefix(6)))
-        entries[key] = Entry(caller: caller, end: now.addingClamped(length))
+        entries[key] = Entry(caller: caller, end: now + length)
         return Grant(
             key: key,
             caller: caller,

@@ -2,7 +2,7 @@
 
 package import BghostAPI
 internal import BghostAudit
-internal import BghostBase
+package import BghostBase
 package import BghostCalendar
 package import BghostModel
 internal import BghostPolicy
@@ -27,7 +27,7 @@ package final class AuditCommands {
     private var refusals = AuditLimiter()
     private var logins = AuditLimiter()
     /// When the head goes to the log, monotonic nanoseconds; `nil` without a row since the last time.
-    private var headDeadline: UInt64?
+    private var headDeadline: MonotonicInstant?
     private var isChecking = false
 
     /// - Parameter zone: the zone of the manifest.
@@ -145,12 +145,12 @@ package final class AuditCommands {
     /// Arms the deadline at which the head goes to the log.
     private func rowAdded() {
         guard headDeadline == nil else { return }
-        let deadline = clock.monotonic.addingClamped(Self.headPeriod)
+        let deadline = clock.monotonic + Self.headPeriod
         headDeadline = deadline
         deadlines.arm(.auditHead, at: deadline)
     }
 
-    package func isLive(_ deadline: UInt64) -> Bool { deadline == headDeadline }
+    package func isLive(_ deadline: MonotonicInstant) -> Bool { deadline == headDeadline }
 
     package func deadlinePassed() {
         headDeadline = nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostAPI
-internal import BghostBase
+package import BghostBase
 internal import BghostLinux
 internal import BghostModel
 internal import BghostPolicy
@@ -17,8 +17,8 @@ package final class DrainCommands {
     private let clock: DaemonClock
     private let log: HostLog
     private let runCount: () -> Int
-    /// When the runs that are left are cancelled, monotonic nanoseconds; `.max` without a bound.
-    private var deadline: UInt64 = .max
+    /// When the runs that are left are cancelled; `never` without a bound.
+    private var deadline = MonotonicInstant.never
     private var isFinishing = false
     /// The runs that had not ended by themselves.
     private var cancelled = 0
@@ -46,8 +46,8 @@ package final class DrainCommands {
     }
 
     package var status: DrainStatus {
-        let isBounded = isFinishing && deadline < .max
-        let rest = Int64(clamping: deadline.subtractingClamped(clock.monotonic))
+        let isBounded = isFinishing && deadline < .never
+        let rest = Int64(clamping: deadline.since(clock.monotonic))
         return DrainStatus(
             draining: dispatcher.scheduler.isDraining,
             finishing: isFinishing,
@@ -72,7 +72,7 @@ package final class DrainCommands {
         isFinishing = true
         if let bound {
             let length = bound.clampedNanoseconds
-            deadline = min(deadline, clock.monotonic.addingClamped(length))
+            deadline = min(deadline, clock.monotonic + length)
             deadlines.arm(.drain, at: deadline)
         }
         let count = runCount()
@@ -92,7 +92,9 @@ package final class DrainCommands {
         if isFinishing, runCount() == 0 { end() }
     }
 
-    package func isLive(_ deadline: UInt64) -> Bool { isFinishing && deadline == self.deadline }
+    package func isLive(_ deadline: MonotonicInstant) -> Bool {
+        isFinishing && deadline == self.deadline
+    }
 
     package func deadlinePassed() { end() }
 

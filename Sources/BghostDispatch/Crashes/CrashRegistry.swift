@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 internal import BghostServices
 package import BghostModel
 package import BghostPolicy
@@ -19,7 +19,7 @@ package final class CrashRegistry {
         /// Nothing: the crash is counted, or the plugin is quarantined already.
         case counted
         /// No worker of the plugin starts until this time, monotonic nanoseconds.
-        case pause(until: UInt64)
+        case pause(until: MonotonicInstant)
         /// The plugin is quarantined for this reason, a sentence without a full stop.
         case quarantine(String)
     }
@@ -44,7 +44,7 @@ package final class CrashRegistry {
         var loadFailures = 0
 
         /// Whether it can still change what happens to a plugin that comes back.
-        func isNeeded(now: UInt64, window: UInt64) -> Bool {
+        func isNeeded(now: MonotonicInstant, window: UInt64) -> Bool {
             quarantine != nil || loop.isActive(now: now, window: window)
                 || idleEnds.news(now: now, window: window) != nil
         }
@@ -84,7 +84,7 @@ package final class CrashRegistry {
     package func isOnTrial(_ plugin: String) -> Bool { histories[plugin]?.isOnTrial ?? false }
 
     /// The workers that were killed without a run, as long as `status` shows them.
-    package func idleEnds(of plugin: String, now: UInt64) -> IdleWorkerEnds? {
+    package func idleEnds(of plugin: String, now: MonotonicInstant) -> IdleWorkerEnds? {
         histories[plugin]?.idleEnds.news(now: now, window: limits.window)
     }
 
@@ -93,7 +93,7 @@ package final class CrashRegistry {
     /// Counts a crash: a worker ended by itself or violated a rule.
     ///
     /// - Parameter what: the cause, one sentence without a full stop.
-    package func crashed(_ plugin: String, _ what: String, now: UInt64) -> Verdict {
+    package func crashed(_ plugin: String, _ what: String, now: MonotonicInstant) -> Verdict {
         guard !isQuarantined(plugin) else { return .counted }
         guard !isOnTrial(plugin) else { return .quarantine(what) }
         switch histories[plugin, default: History()].loop.crashed(now: now, limits) {
@@ -108,7 +108,7 @@ package final class CrashRegistry {
     /// Counts a failed load.
     ///
     /// - Parameter message: what failed, one sentence without a full stop.
-    package func loadFailed(_ plugin: String, _ message: String, now: UInt64) -> Verdict {
+    package func loadFailed(_ plugin: String, _ message: String, now: MonotonicInstant) -> Verdict {
         histories[plugin, default: History()].loadFailures += 1
         // A worker that was started before the quarantine must not cause another attempt.
         guard !isQuarantined(plugin) else { return .counted }
@@ -116,14 +116,19 @@ package final class CrashRegistry {
         guard failures < HostLimits.loadFailuresMax, !isOnTrial(plugin) else {
             return .quarantine(failures > 1 ? "\(message) (\(failures) times)" : message)
         }
-        return .pause(until: now.addingClamped(loadBackoff << UInt64(failures - 1)))
+        return .pause(until: now + loadBackoff << UInt64(failures - 1))
     }
 
     /// Forgets the failed loads: the plugin was loaded, or its files have changed.
     package func forgetLoadFailures(_ plugin: String) { histories[plugin]?.loadFailures = 0 }
 
     /// Records that a worker was killed because it worked without a run.
-    package func idleWorkerEnded(_ plugin: String, for reason: String, now: UInt64, wall: Int64) {
+    package func idleWorkerEnded(
+        _ plugin: String,
+        for reason: String,
+        now: MonotonicInstant,
+        wall: Int64
+    ) {
         histories[plugin, default: History()].idleEnds.ended(
             for: reason,
             now: now,
@@ -200,7 +205,7 @@ package final class CrashRegistry {
     /// A plugin that comes back within the window has its crashes again, so removing it and adding it does not
     /// end a crash loop; a quarantine lasts until an operator lifts it. Costs O(histories), of which a
     /// reload leaves those of the manifest and these.
-    package func forget(except plugins: Set<String>, now: UInt64) {
+    package func forget(except plugins: Set<String>, now: MonotonicInstant) {
         histories = histories.filter { plugin, history in
             plugins.contains(plugin) || history.isNeeded(now: now, window: limits.window)
         }

@@ -56,7 +56,7 @@ package final class FactMonitor {
     /// The time at which the host must call `deadlinePassed`, in monotonic nanoseconds; `.max` for never.
     ///
     /// It may change with every call.
-    package var deadline: UInt64 { facts?.deadline ?? .max }
+    package var deadline: MonotonicInstant { facts?.deadline ?? .never }
 
     // MARK: Watching
 
@@ -154,12 +154,12 @@ package final class FactMonitor {
     // MARK: Description
 
     /// The log text for a changed fact: its name, its value, the reading and the source.
-    package func description(of requirement: RequirementSet, now: UInt64) -> String {
+    package func description(of requirement: RequirementSet, now: MonotonicInstant) -> String {
         guard let sheet else { return "" }
         let fact = sheet[requirement]
         var standing = fact.value.word
         if let end = sheet.metTime(of: requirement) {
-            let rest = DurationText.of(nanoseconds: end.subtractingClamped(now))
+            let rest = DurationText.of(nanoseconds: end.since(now))
             standing = "settling, met in \(rest)"
         }
         return "\(requirement.name(probes: sheet.probes)): \(standing)"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
 internal import BghostAPI
 package import BghostFacts
 package import BghostLinux
@@ -19,8 +20,8 @@ package final class FactWatch {
     private let log: HostLog
     private let definitions: () -> FactDefinitions
     private var onChange: (RequirementSet) -> Void = { _ in }
-    /// The armed deadline, monotonic nanoseconds.
-    package private(set) var armed: UInt64 = 0
+    /// The armed deadline.
+    package private(set) var armed: MonotonicInstant = .zero
 
     /// - Parameter definitions: the facts that the current manifest defines.
     package init(
@@ -48,7 +49,7 @@ package final class FactWatch {
     }
 
     /// Whether a deadline is the one that is armed.
-    package func isLive(_ deadline: UInt64) -> Bool { deadline == armed }
+    package func isLive(_ deadline: MonotonicInstant) -> Bool { deadline == armed }
 
     // MARK: Watching
 
@@ -92,7 +93,7 @@ package final class FactWatch {
     /// Arms the next deadline of the facts, and informs the scheduler and the transfers.
     private func changed(_ changed: RequirementSet) {
         guard let sheet = monitor.sheet else { return }
-        if monitor.deadline != .max, monitor.deadline != armed {
+        if monitor.deadline != .never, monitor.deadline != armed {
             armed = monitor.deadline
             deadlines.arm(.facts, at: armed)
         }

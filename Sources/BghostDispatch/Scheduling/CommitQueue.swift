@@ -324,15 +324,15 @@ package final class CommitQueue {
 
     /// Writes and closes a journal on the spawner's thread at the end of a drain.
     ///
-    /// - Parameter flush: gets the deadline in monotonic nanoseconds; returns the number of
+    /// - Parameter flush: gets the deadline; returns the number of
     ///   transactions that were not stored by then.
     package nonisolated(nonsending) static func flush(
         on spawner: Spawner,
-        _ flush: @escaping @Sendable (UInt64) -> Int
+        _ flush: @escaping @Sendable (MonotonicInstant) -> Int
     ) async -> Int {
         await withCheckedContinuation { continuation in
             spawner.perform {
-                continuation.resume(returning: flush(Monotonic.now &+ drainMax))
+                continuation.resume(returning: flush(Monotonic.now + drainMax))
             }
         }
     }

@@ -22,9 +22,9 @@ package final class DateWatch {
     private let doubt: (_ wall: Int64) -> ClockDoubt?
     /// The date for which a timer is armed, Unix nanoseconds.
     package private(set) var armedDate: Int64?
-    /// The deadline of that timer, and when a doubted clock is checked again; monotonic nanoseconds.
-    private var dateDeadline: UInt64 = 0
-    private var doubtDeadline: UInt64 = 0
+    /// The deadline of that timer, and when a doubted clock is checked again.
+    private var dateDeadline: MonotonicInstant = .zero
+    private var doubtDeadline: MonotonicInstant = .zero
     private var otherDate: () -> Int64? = { nil }
     private var onDates: () -> Void = {}
     private var onClockSet: () -> Void = {}
@@ -70,7 +70,7 @@ package final class DateWatch {
     }
 
     /// Whether a deadline is one of the two that are armed.
-    package func isLive(_ token: TimerToken, _ deadline: UInt64) -> Bool {
+    package func isLive(_ token: TimerToken, _ deadline: MonotonicInstant) -> Bool {
         switch token {
         case .dates: deadline == dateDeadline
         case .clock: deadline == doubtDeadline
@@ -115,7 +115,7 @@ package final class DateWatch {
             if doubt != before {
                 log.write(.warning, "clock.doubted", "\(doubt.sentence); calendars wait for it")
             }
-            doubtDeadline = min(end, clock.monotonic.addingClamped(Self.doubtPeriod))
+            doubtDeadline = min(end, clock.monotonic + Self.doubtPeriod)
             deadlines.arm(.clock, at: doubtDeadline)
         } else if before != nil {
             let why =
@@ -135,8 +135,8 @@ package final class DateWatch {
         guard let next, next != armedDate else { return }
         armedDate = next
         let wait = UInt64(max(0, next.subtractingClamped(clock.wall)))
-        let (deadline, overflow) = clock.monotonic.addingReportingOverflow(wait)
-        dateDeadline = overflow ? .max - 1 : deadline
+        // A date that never comes is a deadline that never passes, which is live all the same.
+        dateDeadline = min(clock.monotonic + wait, .never - 1)
         deadlines.arm(.dates, at: dateDeadline)
     }
 

@@ -66,10 +66,10 @@ final class InProcessExecutor: RunExecutor {
     // Calls are handed over at once, and the daemon's own threads are not measured.
 
     func isStartUnsent(_ run: UInt64) -> Bool { false }
-    func mayReport(now: UInt64) -> Bool { true }
+    func mayReport(now: MonotonicInstant) -> Bool { true }
     func wasSent(_ run: RunRecord, _ pool: WorkerPool) {}
-    func beginMeasuring(_ run: ActiveRun, now: UInt64) {}
-    func measure(_ run: ActiveRun, now: UInt64) {}
+    func beginMeasuring(_ run: ActiveRun, now: MonotonicInstant) {}
+    func measure(_ run: ActiveRun, now: MonotonicInstant) {}
     func sampleMemory() {}
     func wasReleased() {}
     func hasLeftProcesses(after lasted: Duration?) -> Bool { false }

@@ -40,8 +40,8 @@ final class DataDirectories {
 
     private let threads: BlockingThreads
     private var rooms: [String: DataRoom] = [:]
-    /// The earliest time of the next measurement, by plugin; `.max` while one is in progress.
-    private var nextMeasurements: [String: UInt64] = [:]
+    /// The earliest time of the next measurement, by plugin; `never` while one is in progress.
+    private var nextMeasurements: [String: MonotonicInstant] = [:]
 
     init(_ threads: BlockingThreads) {
         self.threads = threads
@@ -87,12 +87,13 @@ final class DataDirectories {
         in folder: String,
         _ limits: Limits,
         of processes: @autoclosure () -> [pid_t],
-        now: UInt64,
+        now: MonotonicInstant,
         done: @escaping @Sendable (Measurement) -> Void
     ) {
-        guard now >= nextMeasurements[plugin, default: 0], let thread = threads.thread(for: .data)
+        guard now >= nextMeasurements[plugin, default: .zero],
+            let thread = threads.thread(for: .data)
         else { return }
-        nextMeasurements[plugin] = .max
+        nextMeasurements[plugin] = .never
         let (processes, room) = (processes(), rooms[plugin])
         thread.perform {
             done(Self.measurement(of: folder, limits, of: processes, room))
@@ -100,14 +101,14 @@ final class DataDirectories {
     }
 
     /// Allows the next measurement after one has ended.
-    func measured(_ plugin: String, took: UInt64, now: UInt64) {
+    func measured(_ plugin: String, took: UInt64, now: MonotonicInstant) {
         // The plugin may have been removed in the meantime.
         guard nextMeasurements[plugin] != nil else { return }
         let pause = max(
             HostLimits.dataPeriod,
             took.multipliedClamped(by: Self.durationsBetween)
         )
-        nextMeasurements[plugin] = now.addingClamped(pause)
+        nextMeasurements[plugin] = now + pause
     }
 
     /// Measures the space of a folder, and returns afterwards.
@@ -140,6 +141,6 @@ final class DataDirectories {
             entriesMax: limits.files
         )
         room?.counted(usage.completeBytes, takenBefore: takenBefore)
-        return Measurement(usage: usage, took: Monotonic.now &- begin)
+        return Measurement(usage: usage, took: Monotonic.now.since(begin))
     }
 }

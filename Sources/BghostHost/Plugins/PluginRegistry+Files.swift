@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostInspection
 internal import BghostLinux
 internal import BghostModel
@@ -36,8 +37,8 @@ extension PluginRegistry {
             guard let plugin = plugins[name] else { continue }
             plugin.checkPause = 0
             // Do not postpone a check that is due soon: the next check waits for settling in any case.
-            guard plugin.checkAt > now &+ timeouts.settle else { continue }
-            arm(check: now &+ timeouts.settle, at: plugin)
+            guard plugin.checkAt > now + timeouts.settle else { continue }
+            arm(check: now + timeouts.settle, at: plugin)
         }
     }
 
@@ -45,12 +46,12 @@ extension PluginRegistry {
 
     /// Arms the next check of a plugin's files; the interval doubles up to a maximum.
     func scheduleCheck(at plugin: PluginSlot) {
-        guard !plugin.isRetired, plugin.checkAt == .max else { return }
+        guard !plugin.isRetired, plugin.checkAt == .never else { return }
         plugin.checkPause = min(max(timeouts.look, plugin.checkPause * 2), HostLimits.lookPauseMax)
-        arm(check: now &+ plugin.checkPause, at: plugin)
+        arm(check: now + plugin.checkPause, at: plugin)
     }
 
-    private func arm(check time: UInt64, at plugin: PluginSlot) {
+    private func arm(check time: MonotonicInstant, at plugin: PluginSlot) {
         plugin.checkAt = max(time, plugin.checksFrom)
         deadlines.arm(.plugin(plugin.index), at: plugin.checkAt)
     }
@@ -58,7 +59,7 @@ extension PluginRegistry {
     /// Starts a check whether a plugin's files have changed.
     func checkFiles(of plugin: PluginSlot) {
         guard !plugin.isRetired, !isDraining else { return }
-        guard !plugin.isBeingChecked else { return arm(check: now &+ timeouts.settle, at: plugin) }
+        guard !plugin.isBeingChecked else { return arm(check: now + timeouts.settle, at: plugin) }
         plugin.isBeingChecked = true
         let index = plugin.index
         reference.performAsync { await $0.checkFiles(ofPlugin: index) }
@@ -94,7 +95,7 @@ extension PluginRegistry {
         }
         guard found == plugin.candidate else {
             plugin.candidate = found
-            return arm(check: now &+ timeouts.settle, at: plugin)
+            return arm(check: now + timeouts.settle, at: plugin)
         }
         plugin.candidate = nil
         beginInspection(of: plugin, unless: nil)
@@ -109,7 +110,7 @@ extension PluginRegistry {
         }
         guard found == plugin.candidate else {
             plugin.candidate = found
-            return arm(check: now &+ timeouts.settle, at: plugin)
+            return arm(check: now + timeouts.settle, at: plugin)
         }
         changed(plugin, found)
     }

@@ -64,7 +64,7 @@ extension PluginRegistry {
         let answer = await onInspectionThread { Measured(work) }
         guard let answer else { return nil }
         let pause = answer.took.multipliedClamped(by: InspectionBudget.share)
-        plugin.checksFrom = max(plugin.checksFrom, now.addingClamped(pause))
+        plugin.checksFrom = max(plugin.checksFrom, now + pause)
         return answer.value
     }
 
@@ -218,7 +218,7 @@ struct Measured<Value: Sendable>: Sendable {
     init(_ work: () -> Value) {
         let (begin, used) = (Monotonic.now, ThreadTime.now)
         value = work()
-        took = Monotonic.now &- begin
+        took = Monotonic.now.since(begin)
         processorTime = ThreadTime.now &- used
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostDispatch
 internal import BghostInspection
 internal import BghostModel
@@ -85,13 +86,13 @@ extension PluginRegistry {
         // A replaced version is not loaded again, and its failures say nothing about the new one.
         let verdict =
             plugin.isRetired
-            ? .pause(until: .max) : crashes.loadFailed(plugin.name, message, now: now)
+            ? .pause(until: .never) : crashes.loadFailed(plugin.name, message, now: now)
         switch verdict {
         case .counted: return
         case .quarantine(let reason): return quarantine(plugin, reason)
         case .pause(let end):
             plugin.problem = PluginProblem(message: message, files: plugin.files, retryAt: end)
-            if end < .max { deadlines.arm(.plugin(plugin.index), at: end) }
+            if end < .never { deadlines.arm(.plugin(plugin.index), at: end) }
             reportProblem(of: plugin)
         }
     }
@@ -122,17 +123,17 @@ extension PluginRegistry {
     func pauseForShortage(_ plugin: PluginSlot, _ message: String) {
         let shift = UInt64(min(plugin.shortages, HostLimits.shortageDoublingsMax))
         plugin.shortages += 1
-        pause(plugin, message, until: now &+ timeouts.loadBackoff << shift)
+        pause(plugin, message, until: now + timeouts.loadBackoff << shift)
     }
 
     /// Handles the timer of a plugin, for a retry or for a check of its files.
     func pluginDue(_ plugin: PluginSlot) {
         if plugin.checkAt <= now {
-            plugin.checkAt = .max
+            plugin.checkAt = .never
             checkFiles(of: plugin)
         }
         if let problem = plugin.problem, problem.retryAt <= now {
-            plugin.problem?.retryAt = .max
+            plugin.problem?.retryAt = .never
             plugin.problem?.files = nil
             if problem.isPause {
                 plugin.problem = nil

@@ -25,11 +25,11 @@ extension PluginRegistry {
     }
 
     /// Starts no worker of a plugin until a given time; its requests wait.
-    func pause(_ plugin: PluginSlot, _ what: String, until end: UInt64) {
+    func pause(_ plugin: PluginSlot, _ what: String, until end: MonotonicInstant) {
         // A pause must not replace a more serious problem.
         guard end > now, plugin.problem == nil else { return }
         let message =
-            "\(what); next worker start delayed \(DurationText.of(nanoseconds: end &- now))"
+            "\(what); next worker start delayed \(DurationText.of(nanoseconds: end.since(now)))"
         log.write(.warning, "plugin.paused", message, plugin: plugin.name)
         plugin.problem = PluginProblem(
             message: message,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostDispatch
 internal import BghostInspection
 internal import BghostLinux
@@ -50,7 +51,7 @@ final class PluginRegistry: SharesServices {
     }
 
     /// Whether a deadline of a plugin, monotonic nanoseconds, is one of those that are armed.
-    func isLive(_ index: Int, _ deadline: UInt64) -> Bool {
+    func isLive(_ index: Int, _ deadline: MonotonicInstant) -> Bool {
         let plugin = plugins[index]
         return plugin.problem?.retryAt == deadline || plugin.prestartAt == deadline
             || plugin.checkAt == deadline

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostInspection
 internal import BghostModel
 internal import BghostSandbox
@@ -29,10 +30,10 @@ final class PluginSlot {
     var refused: FileSnapshot?
     /// Whether a check or an inspection of its files is under way, which refers to its index.
     var isBeingChecked = false
-    /// The time of the next check of its files, in monotonic nanoseconds; `.max` if none is armed.
-    var checkAt: UInt64 = .max
+    /// The time of the next check of its files, in monotonic nanoseconds; `never` if none is armed.
+    var checkAt: MonotonicInstant = .never
     /// The earliest time of the next check of its files.
-    var checksFrom: UInt64 = 0
+    var checksFrom: MonotonicInstant = .zero
     /// The delay of the last check that `scheduleCheck` armed; the next one doubles it.
     var checkPause: UInt64 = 0
     /// Whether events report changes of its files.
@@ -55,7 +56,7 @@ final class PluginSlot {
     /// The number of consecutive failures of prestarted workers.
     var prestartFailures = 0
     /// The earliest time of the next prestart, in monotonic nanoseconds.
-    var prestartAt: UInt64 = 0
+    var prestartAt: MonotonicInstant = .zero
     var dataDirectory = ""
     /// Limits the rate of its calls to the daemon.
     var calls = CallRateLimiter()
@@ -180,7 +181,7 @@ struct PluginProblem {
     /// The files that cause it; `nil` if it may be solved although the files are unchanged.
     var files: FileSnapshot?
     /// The earliest time of the next attempt, in monotonic nanoseconds.
-    var retryAt: UInt64 = .max
+    var retryAt: MonotonicInstant = .never
     /// Whether it ends by itself; requests are accepted and wait.
     var isPause = false
 }

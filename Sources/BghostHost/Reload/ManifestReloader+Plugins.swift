@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostBase
 internal import BghostDispatch
 internal import BghostInspection
 internal import BghostLinux
@@ -81,7 +82,7 @@ extension ManifestReloader {
             let begin = Monotonic.now
             let result = await probe.check(definition, handlers: handlers.sorted(), found)
             if !isDryRun {
-                registry.countTrialLoad(definition.name, took: Monotonic.now &- begin)
+                registry.countTrialLoad(definition.name, took: Monotonic.now.since(begin))
             }
             if case .failure(let failure) = result {
                 problems.append(Self.problem(definition.name, definition.origin, failure))

@@ -107,7 +107,7 @@ extension RunSupervisor {
                 run: number,
                 handler: UInt16(handler),
                 attempt: UInt32(begun.record.attempt),
-                deadline: Int64(clamping: now &+ begun.machine.runtime),
+                deadline: Int64(clamping: (now + begun.machine.runtime).nanoseconds),
                 graceMilliseconds: UInt32(clamping: begun.machine.grace / 1_000_000),
                 resultBytesMax: UInt32(begun.executor.plugin.limits.resultBytes),
                 task: begun.record.task,
@@ -206,7 +206,7 @@ extension RunSupervisor {
             guard let index = runs.index(of: number) else { break }
             switch effect {
             case .arm(let deadline):
-                let wasArmed = runs[index]?.armed != 0
+                let wasArmed = runs[index]?.armed != .zero
                 runs[index]?.armed = deadline
                 services.deadlines.arm(.run(number), at: deadline)
                 if wasArmed { services.deadlines.forget() }
@@ -271,7 +271,7 @@ extension RunSupervisor {
         record.outcome = outcome
         record.stopReason = run.machine.stopReason
         record.endedAt = clock.wall
-        record.duration = run.machine.beganAt.map { Duration(nanoseconds: now &- $0) }
+        record.duration = run.machine.beganAt.map { Duration(nanoseconds: now.since($0)) }
         record.usage.outputBytes = run.outputBytes
         noteDetails(of: run, &record)
         runs.remove(at: index)

@@ -66,7 +66,7 @@ final class RunSupervisor: SharesServices {
     }
 
     /// Whether the deadline of a run, monotonic nanoseconds, is the one that is armed.
-    func isLive(_ number: UInt64, _ deadline: UInt64) -> Bool {
+    func isLive(_ number: UInt64, _ deadline: MonotonicInstant) -> Bool {
         runs.run(number)?.armed == deadline
     }
 }

@@ -25,7 +25,7 @@ final class ActiveRun {
     let parameters: String
     let executor: any RunExecutor
     /// The armed deadline; other deadlines of the run in the timer heap are ignored.
-    var armed: UInt64 = 0
+    var armed: MonotonicInstant = .zero
     /// Processor time of the worker at the start of the run.
     var cpuAtBegin: Int64 = 0
     /// Processor time of the worker's child processes at the start of the run.
@@ -189,12 +189,12 @@ final class RunTable {
     /// The records of all runs, with their use until now.
     ///
     /// - Parameter now: monotonic nanoseconds.
-    func records(now: UInt64) -> [RunRecord] {
+    func records(now: MonotonicInstant) -> [RunRecord] {
         slots.compactMap { run in
             guard let run else { return nil }
             var record = run.record
             record.usage.outputBytes = run.outputBytes
-            record.duration = run.machine.beganAt.map { Duration(nanoseconds: now &- $0) }
+            record.duration = run.machine.beganAt.map { Duration(nanoseconds: now.since($0)) }
             return record
         }
     }

@@ -72,10 +72,10 @@ final class ExecutorSlots {
     var fetches: [UInt64: OpenFetch] = [:]
     /// Pending waits for transfers by call number.
     var transferWaits: [UInt64: OpenTransferWait] = [:]
-    /// The monotonic deadline of the executor's timer; `.max` if none is set.
-    var deadline: UInt64 = .max
+    /// The monotonic deadline of the executor's timer; `never` if none is set.
+    var deadline: MonotonicInstant = .never
     /// When the newest run started.
-    var begunAt: UInt64 = 0
+    var begunAt: MonotonicInstant = .zero
     /// Whether the last run was so short that the next one should start on the reactor's processor.
     var isLikelyShort = false
     /// Whether the executor is pinned to the reactor's processor.
@@ -174,11 +174,11 @@ extension RunExecutor {
         get { slots.transferWaits }
         _modify { yield &slots.transferWaits }
     }
-    var deadline: UInt64 {
+    var deadline: MonotonicInstant {
         get { slots.deadline }
         set { slots.deadline = newValue }
     }
-    var begunAt: UInt64 {
+    var begunAt: MonotonicInstant {
         get { slots.begunAt }
         set { slots.begunAt = newValue }
     }

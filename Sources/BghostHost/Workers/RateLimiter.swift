@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+
 /// Limits the rate of a worker's unsolicited frames: log lines and progress.
 ///
 /// The runtime in the worker enforces lower limits, so a worker above this limit bypassed the
@@ -58,10 +60,8 @@ struct RateLimiter<Limits: RateLimits> {
     private(set) var dropped = 0
 
     /// Counts the next frame and returns how to handle it.
-    ///
-    /// - Parameter now: monotonic nanoseconds.
-    mutating func record(now: UInt64) -> Verdict {
-        let current = now / 1_000_000_000
+    mutating func record(now: MonotonicInstant) -> Verdict {
+        let current = now.nanoseconds / 1_000_000_000
         if current != second {
             let isInARow = current == second + 1 && count > Self.perSecond
             if !Limits.countsOn || !isInARow { excess = 0 }

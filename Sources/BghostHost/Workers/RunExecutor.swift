@@ -38,7 +38,7 @@ protocol RunExecutor: AnyObject {
     func isStartUnsent(_ run: UInt64) -> Bool
 
     /// Whether a log line about one of its calls is within its rate limit; counts the line.
-    func mayReport(now: UInt64) -> Bool
+    func mayReport(now: MonotonicInstant) -> Bool
 
     // MARK: Runs
 
@@ -46,10 +46,10 @@ protocol RunExecutor: AnyObject {
     func wasSent(_ run: RunRecord, _ pool: WorkerPool)
 
     /// Begins to measure the processor time of a run.
-    func beginMeasuring(_ run: ActiveRun, now: UInt64)
+    func beginMeasuring(_ run: ActiveRun, now: MonotonicInstant)
 
     /// Writes what a run has used until now into its record, if the run lasted long enough.
-    func measure(_ run: ActiveRun, now: UInt64)
+    func measure(_ run: ActiveRun, now: MonotonicInstant)
 
     /// Reads the memory that is in use, because it cannot be read after a kill.
     func sampleMemory()

@@ -9,7 +9,7 @@ internal import BghostWire
 
 /// The runs of a worker: what they use, and what happens to the worker with them.
 extension Worker {
-    func mayReport(now: UInt64) -> Bool { reportRate.record(now: now) == .taken }
+    func mayReport(now: MonotonicInstant) -> Bool { reportRate.record(now: now) == .taken }
 
     var newestRun: (id: RunID?, task: String?) { (lastRun, lastTask) }
 
@@ -17,7 +17,7 @@ extension Worker {
 
     // MARK: Measurements
 
-    func beginMeasuring(_ run: ActiveRun, now: UInt64) {
+    func beginMeasuring(_ run: ActiveRun, now: MonotonicInstant) {
         var used: Int64?
         if runOfSlot.count == 1 {
             used = process?.cpuNanoseconds
@@ -30,9 +30,9 @@ extension Worker {
         idleUse.runBegan(used: used, now: now)
     }
 
-    func measure(_ run: ActiveRun, now: UInt64) {
+    func measure(_ run: ActiveRun, now: MonotonicInstant) {
         guard let process, let began = run.machine.beganAt,
-            now &- began >= HostLimits.measuredRunMin,
+            now.since(began) >= HostLimits.measuredRunMin,
             // In a worker with several slots, the use of one run cannot be determined.
             runOfSlot.count == 1
         else { return }

@@ -50,13 +50,13 @@ final class Worker: RunExecutor {
     /// Whether `flush` is due at the end of the turn.
     var isDirty = false
     /// When it closed its socket; it is killed if its process does not exit soon afterwards.
-    var hungUpAt: UInt64?
+    var hungUpAt: MonotonicInstant?
     /// When it last became idle.
-    var idleSince: UInt64 = 0
-    /// The time of the next audit; `.max` if none is armed.
-    var audit: UInt64 = .max
+    var idleSince: MonotonicInstant = .zero
+    /// The time of the next audit; `never` if none is armed.
+    var audit: MonotonicInstant = .never
     /// Its resource use while it had no run.
-    var idleUse = IdleBudget(now: 0)
+    var idleUse = IdleBudget(now: .zero)
     /// Its processor time at the end of the last run, if that was measured.
     var cpuAtEnd: Int64?
     /// Whether it may have started processes, as far as the host knows.
@@ -64,7 +64,7 @@ final class Worker: RunExecutor {
     /// Whether another thread is measuring its process tree.
     var isTreeBeingMeasured = false
     /// The earliest time of the next measurement of its process tree.
-    var nextTreeMeasurement: UInt64 = 0
+    var nextTreeMeasurement: MonotonicInstant = .zero
     /// Measured processor time of its child processes, in nanoseconds.
     var childrenCPU: Int64 = 0
     /// Processor time that is already divided among its runs, if it has several slots.
@@ -78,7 +78,7 @@ final class Worker: RunExecutor {
     /// The crash that it reported.
     var crash: Crash?
     /// When it is killed even without a report of its stacks; `.max` if it was not asked for one.
-    var explainAt: UInt64 = .max
+    var explainAt: MonotonicInstant = .never
     /// Whether it has printed anything.
     var hasPrinted = false
     /// The newest run of the worker; later output is attributed to it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostDispatch
 internal import BghostLinux
 internal import BghostModel
@@ -18,7 +19,7 @@ extension WorkerPool {
         executor.state = .retiring
         guard executor.isIdle else { return }
         executor.state = .ending
-        setDeadline(executor, now &+ timeouts.finish)
+        setDeadline(executor, now + timeouts.finish)
         executor.finish(self)
     }
 
@@ -26,7 +27,7 @@ extension WorkerPool {
     func retireNow(_ executor: any RunExecutor) {
         guard executor.state != .gone else { return }
         executor.state = .ending
-        executor.deadline = .max
+        executor.deadline = .never
         executor.kill(self)
     }
 

@@ -65,7 +65,7 @@ extension WorkerPool {
         // The worker can report no result, so it gets no more runs. A loading worker with runs
         // keeps its state; its exit status will show why loading failed.
         if worker.isIdle || worker.state == .live { worker.state = .retiring }
-        setDeadline(worker, now &+ HostLimits.hungUpPeriod)
+        setDeadline(worker, now + HostLimits.hungUpPeriod)
         worker.hungUpAt = now
         log.write(
             .debug,
@@ -213,7 +213,7 @@ extension WorkerPool {
         for number in worker.runs { supervisor.handle(.refused, of: number) }
         worker.state = .ending
         worker.killedFor = message
-        setDeadline(worker, now &+ timeouts.finish)
+        setDeadline(worker, now + timeouts.finish)
     }
 
     // MARK: Sending
@@ -230,8 +230,8 @@ extension WorkerPool {
         worker.lastRun = run.id
         worker.lastTask = run.task
         worker.forgetErrorLines()
-        guard worker.audit == .max else { return }
-        worker.audit = now &+ HostLimits.auditPeriod
+        guard worker.audit == .never else { return }
+        worker.audit = now + HostLimits.auditPeriod
         deadlines.arm(.audit(worker.serial), at: worker.audit)
     }
 

@@ -21,8 +21,8 @@ extension WorkerPool {
             return endIdle(worker, Self.spentText)
         }
         // After a run, an audit is already armed.
-        guard worker.audit == .max, worker.canHaveProcesses else { return }
-        worker.audit = now &+ HostLimits.auditPeriod
+        guard worker.audit == .never, worker.canHaveProcesses else { return }
+        worker.audit = now + HostLimits.auditPeriod
         deadlines.arm(.audit(worker.serial), at: worker.audit)
     }
 
@@ -103,7 +103,7 @@ extension WorkerPool {
         thread.perform { [reference] in
             let begin = Monotonic.now
             let tree = ProcessTree(of: pid, group: group, processesMax: limit)
-            let took = Monotonic.now &- begin
+            let took = Monotonic.now.since(begin)
             reference.perform { $0.treeMeasured(serial, tree, took) }
         }
     }
@@ -115,7 +115,7 @@ extension WorkerPool {
         worker.isTreeBeingMeasured = false
         worker.nextTreeMeasurement =
             now
-            &+ max(
+            + max(
                 HostLimits.auditPeriod / 2,
                 took &* 20 &* UInt64(max(1, workersWithTrees))
             )
@@ -126,7 +126,7 @@ extension WorkerPool {
         guard tree.processes > 1 else { return }
         guard !worker.isIdle else {
             // The worker may still be stopping its processes after its last run.
-            guard worker.state == .live, now >= worker.idleSince &+ HostLimits.dataPeriod else {
+            guard worker.state == .live, now >= worker.idleSince + HostLimits.dataPeriod else {
                 return
             }
             return endIdle(

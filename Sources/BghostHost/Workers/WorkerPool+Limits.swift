@@ -90,7 +90,7 @@ extension WorkerPool {
         guard let worker = executors.worker(serial), let process = worker.process else {
             return
         }
-        worker.audit = .max
+        worker.audit = .never
         measureData(of: worker.plugin)
         if !worker.isIdle {
             if configuration.allowsUntrustedFiles { pauseIfTraced(worker, process.pid) }
@@ -107,14 +107,14 @@ extension WorkerPool {
     /// The time of the worker's next audit; `nil` if none is needed.
     ///
     /// The interval grows while the worker is idle.
-    private func nextAudit(of worker: Worker) -> UInt64? {
-        guard worker.isIdle else { return now &+ HostLimits.auditPeriod }
-        let idle = now > worker.idleSince ? now - worker.idleSince : 0
+    private func nextAudit(of worker: Worker) -> MonotonicInstant? {
+        guard worker.isIdle else { return now + HostLimits.auditPeriod }
+        let idle = now.since(worker.idleSince)
         guard worker.canHaveProcesses else {
             // The last check of its data directory may have been before its last writes.
-            return idle < HostLimits.dataPeriod ? worker.idleSince &+ HostLimits.dataPeriod : nil
+            return idle < HostLimits.dataPeriod ? worker.idleSince + HostLimits.dataPeriod : nil
         }
-        return now &+ min(max(idle, HostLimits.auditPeriod), HostLimits.idleAuditPeriodMax)
+        return now + min(max(idle, HostLimits.auditPeriod), HostLimits.idleAuditPeriodMax)
     }
 
     /// Pauses the deadlines of the runs while a debugger is attached to the worker (development mode only).

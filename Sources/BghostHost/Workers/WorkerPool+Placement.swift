@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostLinux
 internal import BghostServices
 internal import Glibc
@@ -16,13 +17,13 @@ struct Placement {
     /// The executors that are pinned to the same processor.
     var pinned: [any RunExecutor] = []
     /// When the reactor was pinned.
-    var begunAt: UInt64 = 0
+    var begunAt: MonotonicInstant = .zero
     /// When a run last started on a pinned executor.
-    var lastBegin: UInt64 = 0
+    var lastBegin: MonotonicInstant = .zero
     /// No executor is pinned before this time.
-    var notBefore: UInt64 = 0
-    /// The armed deadline; `.max` if none is armed.
-    var due: UInt64 = .max
+    var notBefore: MonotonicInstant = .zero
+    /// The armed deadline; `never` if none is armed.
+    var due: MonotonicInstant = .never
 
     init() {
         let own = ProcessorSet.ofThisThread
@@ -45,7 +46,7 @@ extension WorkerPool {
         guard runs.count == 1, executor.isLikelyShort, !reactor.isUrgent, now >= placement.notBefore
         else {
             // Where single and concurrent runs alternate, repeated pinning would take longer than the runs.
-            if runs.count > 1 { placement.notBefore = now &+ timeouts.shortRun * 100 }
+            if runs.count > 1 { placement.notBefore = now + timeouts.shortRun * 100 }
             unpinAll()
             return
         }
@@ -66,7 +67,7 @@ extension WorkerPool {
             }
         }
         placement.lastBegin = now
-        armPlacement(now &+ timeouts.shortRun)
+        armPlacement(now + timeouts.shortRun)
     }
 
     /// Predicts from the duration of the last run whether the executor's next run is short.
@@ -74,32 +75,32 @@ extension WorkerPool {
         guard placement.everywhere != nil else { return }
         // Across two processors, the two wake-ups take as long as the longest short run.
         let limit = executor.isPinned ? timeouts.shortRun : timeouts.shortRun * 2
-        executor.isLikelyShort = now &- executor.begunAt < limit
+        executor.isLikelyShort = now.since(executor.begunAt) < limit
     }
 
     /// Unpins everything if the current run is not short or no more runs follow.
     func placementDue() {
-        placement.due = .max
+        placement.due = .never
         guard placement.core != nil else { return }
         // Threads that are created meanwhile inherit the affinity, so limit its duration.
-        guard now &- placement.begunAt < timeouts.shortRun * 1000 else { return unpinAll() }
+        guard now.since(placement.begunAt) < timeouts.shortRun * 1000 else { return unpinAll() }
         if let busy = placement.pinned.first(where: { !$0.isIdle }) {
-            let limit = busy.begunAt &+ timeouts.shortRun
+            let limit = busy.begunAt + timeouts.shortRun
             guard now < limit else {
                 busy.isLikelyShort = false
                 return unpinAll()
             }
             armPlacement(limit)
         } else {
-            let limit = placement.lastBegin &+ timeouts.shortRun * 10
+            let limit = placement.lastBegin + timeouts.shortRun * 10
             guard now < limit else { return unpinAll() }
             armPlacement(limit)
         }
     }
 
-    private func armPlacement(_ deadline: UInt64) {
+    private func armPlacement(_ deadline: MonotonicInstant) {
         guard deadline < placement.due else { return }
-        let wasArmed = placement.due != .max
+        let wasArmed = placement.due != .never
         placement.due = deadline
         deadlines.arm(.placement, at: deadline)
         if wasArmed { deadlines.forget() }

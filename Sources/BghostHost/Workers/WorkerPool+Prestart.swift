@@ -24,7 +24,7 @@ extension WorkerPool {
                 let worker = try addExecutor(for: plugin)
                 list(worker)
                 // No run waits for this worker, so no run's deadline would end a load that hangs.
-                setDeadline(worker, now &+ timeouts.start)
+                setDeadline(worker, now + timeouts.start)
             } catch {
                 log.write(.warning, "worker.not_prestarted", error.description, plugin: plugin.name)
                 putOffPrestart(plugin)
@@ -39,7 +39,7 @@ extension WorkerPool {
     /// delay the run.
     func workerTaken(_ plugin: PluginSlot) {
         guard plugin.prestart > 0, plugin.prestartAt <= now else { return }
-        plugin.prestartAt = now &+ timeouts.prestart
+        plugin.prestartAt = now + timeouts.prestart
         deadlines.arm(.plugin(plugin.index), at: plugin.prestartAt)
     }
 
@@ -83,7 +83,7 @@ extension WorkerPool {
     private func putOffPrestart(_ plugin: PluginSlot) {
         let pause = timeouts.loadBackoff << UInt64(min(plugin.prestartFailures, 6))
         plugin.prestartFailures += 1
-        plugin.prestartAt = now &+ pause
+        plugin.prestartAt = now + pause
         deadlines.arm(.plugin(plugin.index), at: plugin.prestartAt)
     }
 }

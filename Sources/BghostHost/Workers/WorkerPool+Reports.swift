@@ -19,11 +19,11 @@ extension WorkerPool {
     ///
     /// - Returns: `false` if the worker cannot be asked or was asked before.
     func explainBeforeKill(_ worker: Worker) -> Bool {
-        guard worker.state == .live || worker.state == .retiring, worker.explainAt == .max,
+        guard worker.state == .live || worker.state == .retiring, worker.explainAt == .never,
             !worker.isControlBlocked
         else { return false }
         worker.state = .retiring
-        worker.explainAt = now &+ Self.explanationNanoseconds
+        worker.explainAt = now + Self.explanationNanoseconds
         deadlines.arm(.explain(worker.serial), at: worker.explainAt)
         worker.explain()
         return true
@@ -63,7 +63,7 @@ extension WorkerPool {
             else { continue }
             run.crash.stacks = stacks
         }
-        if worker.explainAt != .max { retireNow(worker) }
+        if worker.explainAt != .never { retireNow(worker) }
     }
 
     /// Records why a worker's process exited while it had runs.

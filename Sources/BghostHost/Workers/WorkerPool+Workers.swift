@@ -24,7 +24,7 @@ extension WorkerPool {
                 executor.isListed = false
             }
             guard executor.state == .live || executor.state == .loading else { continue }
-            executor.deadline = executor.state == .live ? .max : executor.deadline
+            executor.deadline = executor.state == .live ? .never : executor.deadline
             return executor
         }
         let executor = try addExecutor(for: plugin)
@@ -114,7 +114,7 @@ extension WorkerPool {
         guard configured else {
             throw RunExecutorError(description: PluginCode.configurationTooLong(plugin.name))
         }
-        worker.audit = .max
+        worker.audit = .never
         markDirty(worker)
         return worker
     }
@@ -248,7 +248,7 @@ extension WorkerPool {
     /// An executor has loaded its plugin.
     func becameReady(_ executor: any RunExecutor, _ ready: Ready) {
         executor.state = .live
-        executor.deadline = .max
+        executor.deadline = .never
         executor.handlers = ready.handlers
         noteOrigin(of: executor, version: ready.version)
         if !executor.plugin.isRetired { crashes.forgetLoadFailures(executor.plugin.name) }
@@ -298,14 +298,14 @@ extension WorkerPool {
             slotFreed(executor, slotIndex)
         } else if executor.state != .ending {
             executor.unreleased += 1
-            setDeadline(executor, now &+ timeouts.release)
+            setDeadline(executor, now + timeouts.release)
         }
     }
 
     /// A handler has released a run that is complete.
     func released(_ executor: any RunExecutor, _ slotIndex: Int) {
         executor.unreleased -= executor.unreleased > 0 ? 1 : 0
-        if executor.unreleased == 0 { executor.deadline = .max }
+        if executor.unreleased == 0 { executor.deadline = .never }
         executor.wasReleased()
         slotFreed(executor, slotIndex)
         dispatcher.dispatch()
@@ -338,10 +338,10 @@ extension WorkerPool {
         list(worker)
         // The timer is re-armed lazily: an earlier timer that fires moves the deadline.
         worker.idleSince = now
-        if worker.deadline == .max { setDeadline(worker, now &+ timeouts.idle) }
+        if worker.deadline == .never { setDeadline(worker, now + timeouts.idle) }
     }
 
-    func setDeadline(_ executor: any RunExecutor, _ deadline: UInt64) {
+    func setDeadline(_ executor: any RunExecutor, _ deadline: MonotonicInstant) {
         executor.deadline = deadline
         deadlines.arm(.executor(executor.serial), at: deadline)
     }
@@ -349,11 +349,11 @@ extension WorkerPool {
     func executorDeadline(_ serial: UInt32) {
         guard let executor = executors[serial] else { return }
         let worker = executors.worker(serial)
-        executor.deadline = .max
+        executor.deadline = .never
         if let worker, let since = worker.hungUpAt, worker.state != .ending {
             // A process that is exiting reports its status soon, but later on a busy machine.
-            if now < since &+ HostLimits.dyingMax, worker.process?.isEnding == true {
-                return setDeadline(worker, now &+ HostLimits.hungUpPeriod)
+            if now < since + HostLimits.dyingMax, worker.process?.isEnding == true {
+                return setDeadline(worker, now + HostLimits.hungUpPeriod)
             }
             kill(worker, for: .wrongState)
             return
@@ -372,10 +372,10 @@ extension WorkerPool {
         }
         guard executor.isIdle, let worker else { return }
         if worker.state == .loading { return prestartOverdue(worker) }
-        let due = worker.idleSince &+ timeouts.idle
+        let due = worker.idleSince + timeouts.idle
         guard due <= now else { return setDeadline(executor, due) }
         if isKeptIdle(worker) {
-            setDeadline(executor, now &+ timeouts.idle)
+            setDeadline(executor, now + timeouts.idle)
         } else {
             retire(executor)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostDispatch
 internal import BghostInspection
 internal import BghostLinux
@@ -100,7 +101,7 @@ final class WorkerPool: SharesServices {
     }
 
     /// Whether a deadline, monotonic nanoseconds, of an executor or of the placement is the one that is armed.
-    func isLive(_ token: TimerToken, _ deadline: UInt64) -> Bool {
+    func isLive(_ token: TimerToken, _ deadline: MonotonicInstant) -> Bool {
         switch token {
         case .executor(let serial): executors[serial]?.deadline == deadline
         case .audit(let serial): executors.worker(serial)?.audit == deadline

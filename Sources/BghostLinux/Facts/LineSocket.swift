@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import Glibc
 
 /// A TCP connection for a line protocol, with one deadline and one byte limit for the whole
@@ -28,7 +29,7 @@ final class LineSocket {
 
     private let socket: Descriptor
     /// Monotonic nanoseconds.
-    private let deadline: UInt64
+    private let deadline: MonotonicInstant
     private var received: [UInt8] = []
     private var bytesLeft: Int
     private static let lineMax = 1024
@@ -39,9 +40,9 @@ final class LineSocket {
     /// timeout.
     ///
     /// - Parameters:
-    ///   - deadline: monotonic nanoseconds, for the rest of the exchange.
+    ///   - deadline: for the rest of the exchange.
     ///   - bytesMax: the most bytes to receive.
-    init(host: String, port: UInt16, deadline: UInt64, bytesMax: Int) throws(Failure) {
+    init(host: String, port: UInt16, deadline: MonotonicInstant, bytesMax: Int) throws(Failure) {
         self.deadline = deadline
         bytesLeft = bytesMax
         var hints = addrinfo()
@@ -66,7 +67,7 @@ final class LineSocket {
 
     private static func connect(
         _ address: addrinfo,
-        until deadline: UInt64,
+        until deadline: MonotonicInstant,
         name: String
     ) throws(Failure) -> Descriptor {
         let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -88,13 +89,13 @@ final class LineSocket {
     private static func wait(
         _ fd: Int32,
         for events: Int32,
-        until deadline: UInt64
+        until deadline: MonotonicInstant
     ) throws(Failure) {
         while true {
             let now = Monotonic.now
             guard now < deadline else { throw .late }
             var waiting = pollfd(fd: fd, events: Int16(events), revents: 0)
-            let milliseconds = Int32(clamping: (deadline - now) / 1_000_000 + 1)
+            let milliseconds = Int32(clamping: deadline.since(now) / 1_000_000 + 1)
             let count = poll(&waiting, 1, milliseconds)
             if count > 0 { return }
             guard count == 0 || errno == EINTR else {

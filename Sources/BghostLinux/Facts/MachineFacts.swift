@@ -96,17 +96,17 @@ package final class MachineFacts {
         return updateFacts(now: now)
     }
 
-    /// When `deadlinePassed` must be called, monotonic nanoseconds; `.max` for never.
-    package var deadline: UInt64 {
-        guard isRunning else { return .max }
-        return sources.reduce(sheet.nextDeadline ?? .max) { min($0, $1.deadline) }
+    /// When `deadlinePassed` must be called; `never` for no call.
+    package var deadline: MonotonicInstant {
+        guard isRunning else { return .never }
+        return sources.reduce(sheet.nextDeadline ?? .never) { min($0, $1.deadline) }
     }
 
     /// Reads the sources that are due, or almost due.
     package func deadlinePassed(now: Moment) -> RequirementSet {
         guard isRunning else { return [] }
         let due = sheet.due(at: now.monotonic)
-        let soon = now.monotonic.addingClamped(Self.slack)
+        let soon = now.monotonic + Self.slack
         for source in sources
         where source.deadline <= soon || !source.requirements.isDisjoint(with: due) {
             source.poll(now: now.monotonic)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostFacts
 internal import Synchronization
 
@@ -34,9 +35,9 @@ final class ManualFacts: FactSource, Sendable {
 
     // MARK: FactSource
 
-    var deadline: UInt64 { .max }
+    var deadline: MonotonicInstant { .never }
 
-    func start(_ context: FactSourceContext, now: UInt64) {
+    func start(_ context: FactSourceContext, now: MonotonicInstant) {
         let early = state.withLock { state in
             state.inbox = context.inbox
             defer { state.early = [] }
@@ -45,11 +46,11 @@ final class ManualFacts: FactSource, Sendable {
         for reading in early { context.report(reading) }
     }
 
-    func poll(now: UInt64) {}
+    func poll(now: MonotonicInstant) {}
 
-    func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {}
+    func ready(_ token: UInt64, _ readiness: Readiness, now: MonotonicInstant) {}
 
-    func received(_ message: FactMessage, now: UInt64) {}
+    func received(_ message: FactMessage, now: MonotonicInstant) {}
 
     func stop() {}
 }

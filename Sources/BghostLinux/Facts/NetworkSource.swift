@@ -12,7 +12,7 @@ internal import Glibc
 /// them.
 final class NetworkSource: FactSource {
     let requirements: RequirementSet = [.network, .unmetered]
-    private(set) var deadline: UInt64 = .max
+    private(set) var deadline: MonotonicInstant = .never
     private let metered: [String]?
     private var context: FactSourceContext?
     /// The socket on which the kernel reports changes.
@@ -25,7 +25,7 @@ final class NetworkSource: FactSource {
     /// The index in `questions` of the listing in progress.
     private var step: Int?
     private var sequence: UInt32 = 0
-    private var listedAt: UInt64 = 0
+    private var listedAt: MonotonicInstant = .zero
     /// Whether a change was reported since the listing started.
     private var isOutdated = false
 
@@ -52,13 +52,13 @@ final class NetworkSource: FactSource {
 
     deinit { for channel in [changes, answers].compactMap({ $0 }) { close(channel.fd) } }
 
-    func start(_ context: FactSourceContext, now: UInt64) {
+    func start(_ context: FactSourceContext, now: MonotonicInstant) {
         self.context = context
         // A sandbox without netlink never gets it, so this is not retried.
         begin(context, now: now)
     }
 
-    private func begin(_ context: FactSourceContext, now: UInt64) {
+    private func begin(_ context: FactSourceContext, now: MonotonicInstant) {
         do throws(SystemError) {
             // Subscribe before the first listing, so that no change between the two is missed.
             changes = try open(BGS_ROUTE_GROUPS, context)
@@ -80,12 +80,12 @@ final class NetworkSource: FactSource {
         return Channel(fd: socket.release(), token: token)
     }
 
-    func poll(now: UInt64) {
+    func poll(now: MonotonicInstant) {
         guard deadline <= now, let context else { return }
         if answers == nil { begin(context, now: now) } else { list(now: now) }
     }
 
-    func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
+    func ready(_ token: UInt64, _ readiness: Readiness, now: MonotonicInstant) {
         if token == changes?.token {
             readChanges(now: now)
         } else if token == answers?.token {
@@ -93,7 +93,7 @@ final class NetworkSource: FactSource {
         }
     }
 
-    func received(_ message: FactMessage, now: UInt64) {}
+    func received(_ message: FactMessage, now: MonotonicInstant) {}
 
     func stop() {
         closeChannels()
@@ -108,7 +108,7 @@ final class NetworkSource: FactSource {
         changes = nil
         answers = nil
         step = nil
-        deadline = .max
+        deadline = .never
     }
 
     private func report(_ error: SystemError) {
@@ -126,7 +126,7 @@ final class NetworkSource: FactSource {
 
     // MARK: Changes
 
-    private func readChanges(now: UInt64) {
+    private func readChanges(now: MonotonicInstant) {
         for _ in 0..<32 {
             switch receive(changes) {
             case -Int(EAGAIN): return
@@ -138,7 +138,7 @@ final class NetworkSource: FactSource {
             case let code:
                 report(SystemError("hear of networks", code: Int32(clamping: -code)))
                 closeChannels()
-                deadline = now.addingClamped(Self.retryInterval)
+                deadline = now + Self.retryInterval
                 return
             }
         }
@@ -161,23 +161,23 @@ final class NetworkSource: FactSource {
         }
     }
 
-    private func wantList(now: UInt64) {
+    private func wantList(now: MonotonicInstant) {
         isOutdated = true
         guard step == nil else { return }
-        deadline = max(now, listedAt.addingClamped(Self.restInterval))
+        deadline = max(now, listedAt + Self.restInterval)
     }
 
     // MARK: Lists
 
-    private func list(now: UInt64) {
+    private func list(now: MonotonicInstant) {
         table = NetworkTable()
         isOutdated = false
         listedAt = now
-        deadline = .max
+        deadline = .never
         ask(0, now: now)
     }
 
-    private func ask(_ place: Int, now: UInt64) {
+    private func ask(_ place: Int, now: MonotonicInstant) {
         guard let answers else { return }
         step = place
         sequence &+= 1
@@ -189,13 +189,13 @@ final class NetworkSource: FactSource {
         if code < 0 { fail(SystemError("list the networks", code: 0 - code), now: now) }
     }
 
-    private func fail(_ error: SystemError, now: UInt64) {
+    private func fail(_ error: SystemError, now: MonotonicInstant) {
         step = nil
         report(error)
-        deadline = now.addingClamped(Self.retryInterval)
+        deadline = now + Self.retryInterval
     }
 
-    private func readAnswers(now: UInt64) {
+    private func readAnswers(now: MonotonicInstant) {
         // Bounded, since a router's list is long: the socket stays readable for the rest.
         for _ in 0..<32 {
             let count = receive(answers)
@@ -217,7 +217,7 @@ final class NetworkSource: FactSource {
         }
     }
 
-    private func handle(_ message: NetlinkMessage, now: UInt64) throws(NetlinkError) {
+    private func handle(_ message: NetlinkMessage, now: MonotonicInstant) throws(NetlinkError) {
         guard let place = step else { return }
         if message.flags & NetlinkMessage.interrupted != 0 { isOutdated = true }
         switch message.kind {

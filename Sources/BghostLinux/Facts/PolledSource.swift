@@ -8,7 +8,7 @@ internal import BghostFacts
 /// A read that does not return makes its facts unknown and blocks only its own thread.
 final class PolledSource: FactSource {
     let requirements: RequirementSet
-    private(set) var deadline: UInt64 = .max
+    private(set) var deadline: MonotonicInstant = .never
     private let name: String
     private let origin: FactReading.Origin
     private var interval: UInt64
@@ -18,7 +18,7 @@ final class PolledSource: FactSource {
     private var context: FactSourceContext?
     private var thread: WorkThread?
     /// When the read in progress started.
-    private var awaySince: UInt64?
+    private var awaySince: MonotonicInstant?
     /// Whether to read again as soon as the read in progress returns, since its subject has
     /// changed.
     private var isOutdated = false
@@ -50,7 +50,7 @@ final class PolledSource: FactSource {
         self.take = take
     }
 
-    func start(_ context: FactSourceContext, now: UInt64) {
+    func start(_ context: FactSourceContext, now: MonotonicInstant) {
         self.context = context
         thread = WorkThread()
         // Watch it before the first read, so that no change in between is missed. If it cannot be
@@ -59,12 +59,12 @@ final class PolledSource: FactSource {
         poll(now: now)
     }
 
-    func poll(now: UInt64) {
+    func poll(now: MonotonicInstant) {
         guard let context, let thread else { return }
-        deadline = now.addingClamped(interval)
+        deadline = now + interval
         if let awaySince {
             isOutdated = true
-            if now >= awaySince.addingClamped(interval) { reportSilence(context) }
+            if now >= awaySince + interval { reportSilence(context) }
             return
         }
         awaySince = now
@@ -82,7 +82,7 @@ final class PolledSource: FactSource {
         }
     }
 
-    func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
+    func ready(_ token: UInt64, _ readiness: Readiness, now: MonotonicInstant) {
         guard let signal, token == signalToken else { return }
         switch signal.drain() {
         case .nothing: break
@@ -92,11 +92,11 @@ final class PolledSource: FactSource {
             context?.unwatch(token)
             signalToken = nil
             interval = min(interval, Self.usualInterval)
-            deadline = min(deadline, now.addingClamped(interval))
+            deadline = min(deadline, now + interval)
         }
     }
 
-    func received(_ message: FactMessage, now: UInt64) {
+    func received(_ message: FactMessage, now: MonotonicInstant) {
         awaySince = nil
         if isOutdated { poll(now: now) }
     }
@@ -107,6 +107,6 @@ final class PolledSource: FactSource {
         thread?.end()
         thread = nil
         context = nil
-        deadline = .max
+        deadline = .never
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 package import BghostFacts
 internal import CBghostSystem
 internal import Glibc
@@ -12,7 +12,7 @@ internal import Glibc
 /// be read often. Where triggers are refused, it is read every 30 s.
 package final class Pressure: FactSource {
     package let requirements: RequirementSet = .idle
-    package private(set) var deadline: UInt64 = .max
+    package private(set) var deadline: MonotonicInstant = .never
     private let root: String
     private let loadFile: String
     private let processors: Int
@@ -46,7 +46,7 @@ package final class Pressure: FactSource {
 
     deinit { for fd in triggers.values { close(fd) } }
 
-    package func start(_ context: FactSourceContext, now: UInt64) {
+    package func start(_ context: FactSourceContext, now: MonotonicInstant) {
         self.context = context
         for file in hasTriggers ? ["cpu", "io"] : [] {
             let fd = bgs_pressure_trigger("\(root)/\(file)", Self.trigger)
@@ -60,12 +60,12 @@ package final class Pressure: FactSource {
         poll(now: now)
     }
 
-    package func poll(now: UInt64) {
-        deadline = now.addingClamped(Self.interval)
+    package func poll(now: MonotonicInstant) {
+        deadline = now + Self.interval
         context?.report(reading())
     }
 
-    package func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
+    package func ready(_ token: UInt64, _ readiness: Readiness, now: MonotonicInstant) {
         // The trigger's cgroup was removed, and the descriptor would stay ready for ever.
         if readiness.contains(.error), let fd = triggers.removeValue(forKey: token) {
             context?.unwatch(token)
@@ -74,7 +74,7 @@ package final class Pressure: FactSource {
         poll(now: now)
     }
 
-    package func received(_ message: FactMessage, now: UInt64) {}
+    package func received(_ message: FactMessage, now: MonotonicInstant) {}
 
     package func stop() {
         for (token, fd) in triggers {
@@ -83,7 +83,7 @@ package final class Pressure: FactSource {
         }
         triggers = [:]
         context = nil
-        deadline = .max
+        deadline = .never
     }
 
     /// Reads the current values.

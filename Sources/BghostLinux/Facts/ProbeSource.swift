@@ -16,18 +16,18 @@ final class ProbeSource: FactSource {
     private let spawner: Spawner
     private let isStopped = Handover()
     private var context: FactSourceContext?
-    private var state = State.waiting(until: .max)
+    private var state = State.waiting(until: .never)
     private var output: Output?
-    private var begunAt: UInt64 = 0
+    private var begunAt: MonotonicInstant = .zero
     private let interval: UInt64
 
     /// The shortest interval, nanoseconds; shorter ones are raised to it.
     private static let intervalMin: UInt64 = 1_000_000_000
 
     private enum State {
-        case waiting(until: UInt64)
-        case starting(until: UInt64)
-        case running(Child, until: UInt64)
+        case waiting(until: MonotonicInstant)
+        case starting(until: MonotonicInstant)
+        case running(Child, until: MonotonicInstant)
         /// Killed and not yet ended; its result no longer counts.
         case ending(Child)
     }
@@ -70,21 +70,21 @@ final class ProbeSource: FactSource {
         self.spawner = spawner
     }
 
-    var deadline: UInt64 {
+    var deadline: MonotonicInstant {
         switch state {
         case .waiting(let until), .starting(let until), .running(_, let until): until
-        case .ending: .max
+        case .ending: .never
         }
     }
 
-    func start(_ context: FactSourceContext, now: UInt64) {
+    func start(_ context: FactSourceContext, now: MonotonicInstant) {
         self.context = context
         begin(now: now)
     }
 
-    func poll(now: UInt64) {
+    func poll(now: MonotonicInstant) {
         // Start slightly early, together with other sources that are read now.
-        if case .waiting(let until) = state, until <= now.addingClamped(interval / 8) {
+        if case .waiting(let until) = state, until <= now + interval / 8 {
             begin(now: now)
             return
         }
@@ -102,7 +102,7 @@ final class ProbeSource: FactSource {
         }
     }
 
-    func ready(_ token: UInt64, _ readiness: Readiness, now: UInt64) {
+    func ready(_ token: UInt64, _ readiness: Readiness, now: MonotonicInstant) {
         if token == output?.token {
             readOutput()
             return
@@ -120,7 +120,7 @@ final class ProbeSource: FactSource {
         }
     }
 
-    func received(_ message: FactMessage, now: UInt64) {
+    func received(_ message: FactMessage, now: MonotonicInstant) {
         guard case .spawned(let result) = message else { return }
         guard let context else {
             if case .success(let spawned) = result { Self.end(spawned, spawner) }
@@ -143,11 +143,11 @@ final class ProbeSource: FactSource {
         }
     }
 
-    private func giveUp(_ error: SystemError, now: UInt64) {
+    private func giveUp(_ error: SystemError, now: MonotonicInstant) {
         report(.unknown, error.description)
         closeOutput()
         output = nil
-        state = .waiting(until: max(now, begunAt.addingClamped(interval)))
+        state = .waiting(until: max(now, begunAt + interval))
     }
 
     func stop() {
@@ -160,19 +160,19 @@ final class ProbeSource: FactSource {
         case .starting, .waiting: break
         }
         closeOutput()
-        state = .waiting(until: .max)
+        state = .waiting(until: .never)
         context = nil
     }
 
     // MARK: One execution
 
-    private func end(of now: UInt64) -> UInt64 {
-        now.addingClamped(max(1_000_000, definition.timeout.clampedNanoseconds))
+    private func end(of now: MonotonicInstant) -> MonotonicInstant {
+        now + max(1_000_000, definition.timeout.clampedNanoseconds)
     }
 
-    private func begin(now: UInt64) {
+    private func begin(now: MonotonicInstant) {
         guard let context, let program = definition.arguments.first else {
-            state = .waiting(until: .max)
+            state = .waiting(until: .never)
             report(.unknown, "it names no program")
             return
         }
@@ -276,13 +276,13 @@ final class ProbeSource: FactSource {
         }
     }
 
-    private func finish(_ child: Child, now: UInt64) {
+    private func finish(_ child: Child, now: MonotonicInstant) {
         context?.unwatch(child.token)
         child.process.giveUp()
         spawner.collect(child.process.pid, adoptsOrphans: false)
         closeOutput()
         output = nil
-        state = .waiting(until: max(now, begunAt.addingClamped(interval)))
+        state = .waiting(until: max(now, begunAt + interval))
     }
 
     private func report(_ measure: FactMeasure, _ text: String) {

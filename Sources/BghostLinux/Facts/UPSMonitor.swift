@@ -126,7 +126,7 @@ package struct UPSMonitor: Sendable {
             socket = try LineSocket(
                 host: address.host,
                 port: address.port,
-                deadline: Monotonic.now.addingClamped(timeout),
+                deadline: Monotonic.now + timeout,
                 bytesMax: Self.bytesMax
             )
         } catch {

@@ -19,7 +19,7 @@ package enum KernelClock {
         // several attempts is the most accurate.
         var least = UInt64.max
         for _ in 0..<3 {
-            let before = Monotonic.now
+            let before = bgs_monotonic_ns()
             guard let up = UInt64(exactly: bgs_uptime_ns()) else { return 0 }
             least = min(least, up > before ? up - before : 0)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
 internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
@@ -25,7 +26,7 @@ package protocol ReactorClient: AnyObject, Sendable {
     /// its pipe before it sent a message on its socket is also handled first.
     func ready(_ token: UInt64, _ readiness: Readiness)
     /// `Reactor.deadline` has passed.
-    func deadlinePassed(now: UInt64)
+    func deadlinePassed(now: MonotonicInstant)
     /// A CPU timer made with `Reactor.watchCPU` has fired.
     func usedCPU(_ value: Int32)
     /// All ready descriptors have been handled; the client sends its collected output now.
@@ -65,15 +66,15 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var startError: SystemError?
     private let finished = ThreadGate()
 
-    /// When the client wants the next call of `deadlinePassed`, monotonic nanoseconds.
+    /// When the client wants the next call of `deadlinePassed`.
     ///
     /// Set it on the reactor's thread only.
-    package var deadline: UInt64 = .max
+    package var deadline: MonotonicInstant = .never
 
     /// The monotonic time at which this turn began.
     ///
     /// Read it on the reactor's thread only.
-    package private(set) var now: UInt64 = Monotonic.now
+    package private(set) var now: MonotonicInstant = Monotonic.now
 
     /// Updates `now` after long work, since deadlines count from it.
     ///
@@ -273,7 +274,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             now = Monotonic.now
             if count > 0 { handle(ready, count) }
             if deadline <= now {
-                deadline = .max
+                deadline = .never
                 client?.deadlinePassed(now: now)
             }
         }
@@ -335,16 +336,16 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
                 swap(&jobs, &local)
             }
             // The rest, or what other threads have queued, follows in the next turn, which does not wait.
-            if limit < .max, Monotonic.now &- now >= limit { return }
+            if limit < .max, Monotonic.now.since(now) >= limit { return }
         }
     }
 
     private func wait(_ ready: inout [bgs_ready]) -> Int {
         var timeout: Int64 = -1
-        if deadline != .max {
+        if deadline != .never {
             // Do not use `now`: the work of this turn may have taken long.
             let time = Monotonic.now
-            timeout = deadline > time ? Int64(clamping: deadline - time) : 0
+            timeout = Int64(clamping: deadline.since(time))
         }
         isWaiting.store(true, ordering: .sequentiallyConsistent)
         if inbox.withLock({ !$0.jobs.isEmpty }) || !local.isEmpty { timeout = 0 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
+
 /// Limits how many rows there are of one kind that who may change nothing can cause: refusals, or logins.
 ///
 /// After `burst`, one in `period` is noted: 26,280 in a year, about a quarter of the rows that are kept by
@@ -14,13 +16,13 @@ package struct AuditLimiter: Sendable {
 
     private struct Bucket {
         var used = 0
-        var since: UInt64 = 0
+        var since = MonotonicInstant.zero
 
         /// Gives back one row for each period that has passed.
-        mutating func refill(_ now: UInt64) {
-            let count = (now &- since) / AuditLimiter.period
+        mutating func refill(_ now: MonotonicInstant) {
+            let count = now.since(since) / AuditLimiter.period
             used = max(0, used - Int(clamping: count))
-            since = used == 0 ? now : since &+ count &* AuditLimiter.period
+            since = used == 0 ? now : since + count &* AuditLimiter.period
         }
     }
 
@@ -34,9 +36,8 @@ package struct AuditLimiter: Sendable {
 
     /// Decides whether a row is written.
     ///
-    /// - Parameter now: monotonic nanoseconds.
     /// - Returns: `nil` if it is not; otherwise the number of those before it that were not.
-    package mutating func admit(user: UInt32?, now: UInt64) -> Int? {
+    package mutating func admit(user: UInt32?, now: MonotonicInstant) -> Int? {
         all.refill(now)
         var bucket = users[user] ?? Bucket()
         bucket.refill(now)
@@ -45,7 +46,7 @@ package struct AuditLimiter: Sendable {
             return nil
         }
         if users[user] == nil, users.count >= Self.usersMax {
-            users = users.filter { $0.value.used > 0 && now &- $0.value.since < Self.period }
+            users = users.filter { $0.value.used > 0 && now.since($0.value.since) < Self.period }
         }
         if bucket.used == 0 { bucket.since = now }
         if all.used == 0 { all.since = now }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
+
 /// Counts the crashes of a plugin's workers, and decides when the next worker may start.
-///
-/// Times are monotonic nanoseconds.
 package struct CrashLoop: Equatable, Sendable {
     /// The thresholds of a crash loop.
     package struct Limits: Equatable, Sendable {
@@ -22,7 +22,7 @@ package struct CrashLoop: Equatable, Sendable {
     /// The decision after a crash.
     package enum Verdict: Equatable, Sendable {
         /// No worker starts before this time.
-        case pause(until: UInt64)
+        case pause(until: MonotonicInstant)
         /// The crash happened during the current pause and does not extend it.
         case counted
         /// No further worker starts.
@@ -30,31 +30,30 @@ package struct CrashLoop: Equatable, Sendable {
     }
 
     /// The times of the crashes within the window.
-    private(set) var crashes: [UInt64] = []
-    private var pausedUntil: UInt64 = 0
+    private(set) var crashes: [MonotonicInstant] = []
+    private var pausedUntil: MonotonicInstant = .zero
 
     package init() {}
 
     /// Whether a crash still counts, or a pause has not ended.
-    package func isActive(now: UInt64, window: UInt64) -> Bool {
-        now < pausedUntil || crashes.contains { now &- $0 < window }
+    package func isActive(now: MonotonicInstant, window: UInt64) -> Bool {
+        now < pausedUntil || crashes.contains { now.since($0) < window }
     }
 
     /// Records a crash.
     ///
     /// Several workers that started before a pause may crash during it for the same reason. Only the crash of
     /// a worker that started after the pause indicates a loop, so the others are not counted.
-    package mutating func crashed(now: UInt64, _ limits: Limits) -> Verdict {
+    package mutating func crashed(now: MonotonicInstant, _ limits: Limits) -> Verdict {
         guard now >= pausedUntil else { return .counted }
-        crashes.removeAll { now &- $0 >= limits.window }
+        crashes.removeAll { now.since($0) >= limits.window }
         crashes.append(now)
         guard crashes.count < limits.crashesMax else { return .quarantine }
         let doublings = min(crashes.count - 1, 32)
         let (length, overflow) = limits.pause.multipliedReportingOverflow(
             by: 1 << UInt64(doublings)
         )
-        let (end, isBeyond) = now.addingReportingOverflow(overflow ? .max : length)
-        pausedUntil = isBeyond ? .max : end
+        pausedUntil = now + (overflow ? .max : length)
         return .pause(until: pausedUntil)
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
+
 /// Limits the processor time that a worker may use while it has no run.
 ///
 /// A library needs a little time to clean up after a run or to maintain its state. A library that does more
@@ -14,13 +16,12 @@ package struct IdleBudget: Equatable, Sendable {
     static let shareOfTime: UInt64 = 100
 
     private var left = most
-    /// The time up to which elapsed time was given back, monotonic nanoseconds.
-    private var filledAt: UInt64
+    /// The time up to which elapsed time was given back.
+    private var filledAt: MonotonicInstant
     /// The worker's processor time at the last check without a run; `nil` if there was none.
     private var usedBefore: Int64?
 
-    /// - Parameter now: monotonic nanoseconds.
-    package init(now: UInt64) { filledAt = now }
+    package init(now: MonotonicInstant) { filledAt = now }
 
     /// Whether the worker has used more than its budget.
     package var isSpent: Bool { left < 0 }
@@ -35,15 +36,15 @@ package struct IdleBudget: Equatable, Sendable {
     ///
     /// - Parameter used: the worker's processor time, nanoseconds; `nil` if unknown. The use since the worker
     ///   became idle counts even without a check in between.
-    package mutating func runBegan(used: Int64?, now: UInt64) {
+    package mutating func runBegan(used: Int64?, now: MonotonicInstant) {
         if let used, usedBefore != nil { update(used: used, now: now) }
         usedBefore = nil
         left = min(Self.most, left + Self.perRun)
     }
 
     /// Subtracts the processor time that the worker has used since the last check without a run.
-    package mutating func update(used: Int64, now: UInt64) {
-        let passed = Int64(clamping: (now > filledAt ? now - filledAt : 0) / Self.shareOfTime)
+    package mutating func update(used: Int64, now: MonotonicInstant) {
+        let passed = Int64(clamping: now.since(filledAt) / Self.shareOfTime)
         left = min(Self.most, left.addingReportingOverflow(passed).partialValue)
         filledAt = max(filledAt, now)
         if let usedBefore { left -= max(0, used - usedBefore) }

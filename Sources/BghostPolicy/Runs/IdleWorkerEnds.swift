@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
+
 /// The workers of a plugin that the daemon killed because they worked without a run.
 ///
 /// Each of them counts as a crash of the plugin, unless the worker was still loading the plugin. `status`
@@ -24,10 +26,10 @@ package struct IdleWorkerEnds: Equatable, Sendable {
 
 /// The history of workers that were killed without a run.
 ///
-/// Times are monotonic nanoseconds, and Unix nanoseconds where they are shown.
+/// Times that are shown are Unix nanoseconds.
 package struct IdleEndHistory: Equatable, Sendable {
     private var ends: IdleWorkerEnds?
-    private var lastAt: UInt64 = 0
+    private var lastAt: MonotonicInstant = .zero
 
     package init() {}
 
@@ -36,7 +38,7 @@ package struct IdleEndHistory: Equatable, Sendable {
     /// - Parameter window: how long it is shown, nanoseconds.
     package mutating func ended(
         for reason: String,
-        now: UInt64,
+        now: MonotonicInstant,
         wall: Int64,
         window: UInt64
     ) {
@@ -51,7 +53,7 @@ package struct IdleEndHistory: Equatable, Sendable {
     }
 
     /// The kills to show; `nil` if the last one is older than the window.
-    package func news(now: UInt64, window: UInt64) -> IdleWorkerEnds? {
-        ends.flatMap { now &- lastAt < window ? $0 : nil }
+    package func news(now: MonotonicInstant, window: UInt64) -> IdleWorkerEnds? {
+        ends.flatMap { now.since(lastAt) < window ? $0 : nil }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 package import BghostModel
 
 /// The state machine of one run: its events and their effects.
@@ -53,7 +53,7 @@ package struct RunMachine: Equatable, Sendable {
     /// An action for the host, which executes actions in order.
     package enum Effect: Equatable, Sendable {
         /// Send a `deadline` event at this time; it replaces the previous one.
-        case arm(UInt64)
+        case arm(MonotonicInstant)
         /// Cancel the run: notify the handler of the reason and the remaining time, nanoseconds.
         case cancel(StopReason, remaining: UInt64)
         /// Kill the worker with its whole process tree.
@@ -72,13 +72,13 @@ package struct RunMachine: Equatable, Sendable {
     /// Whether the daemon can kill the run; it cannot kill a run in its own process.
     package let isKillable: Bool
     /// The time at which the handler started.
-    package private(set) var beganAt: UInt64?
+    package private(set) var beganAt: MonotonicInstant?
     /// The time of the cancellation, moved by every pause since then.
-    private(set) var cancelledAt: UInt64?
+    private(set) var cancelledAt: MonotonicInstant?
     /// Whether the handler reported a permanent failure: `BG_E_FINAL`.
     package private(set) var isFinal = false
     /// The time of the next cancellation or kill.
-    private var due: UInt64 = 0
+    private var due: MonotonicInstant = .zero
 
     /// - Parameters:
     ///   - limits: the time from `began` to the cancellation, and from there to the kill.
@@ -93,24 +93,24 @@ package struct RunMachine: Equatable, Sendable {
     ///
     /// - Parameter startLimit: the time that the worker has to start the handler, nanoseconds.
     package func begin(
-        now: UInt64,
+        now: MonotonicInstant,
         startLimit: UInt64 = Self.startLimit,
         _ effects: inout [Effect]
     ) {
-        effects.append(.arm(now &+ startLimit))
+        effects.append(.arm(now + startLimit))
     }
 
     /// Handles one event.
     ///
     /// Events after the end have no effect: the first outcome counts.
-    package mutating func handle(_ event: Event, now: UInt64, _ effects: inout [Effect]) {
+    package mutating func handle(_ event: Event, now: MonotonicInstant, _ effects: inout [Effect]) {
         switch (state, event) {
         case (.ended, _): break
 
         case (.starting, .began):
             state = .running
             beganAt = now
-            due = now &+ runtime
+            due = now + runtime
             effects.append(.arm(due))
         case (.starting, .stop(let reason)):
             // The worker may hang in a constructor and cannot be cancelled cooperatively.
@@ -137,8 +137,8 @@ package struct RunMachine: Equatable, Sendable {
             end(killReason.map(Outcome.killed) ?? .lost, &effects)
 
         case (.running, .paused(let more)), (.cancelling, .paused(let more)):
-            due = due &+ more
-            cancelledAt = cancelledAt.map { $0 &+ more }
+            due = due + more
+            cancelledAt = cancelledAt.map { $0 + more }
             effects.append(.arm(due))
         case (_, .paused): break
 
@@ -159,20 +159,28 @@ package struct RunMachine: Equatable, Sendable {
     }
 
     /// The time since the cancellation, nanoseconds; `nil` if the run was not cancelled.
-    package func stoppingFor(now: UInt64) -> UInt64? {
-        cancelledAt.map { now > $0 ? now - $0 : 0 }
+    package func stoppingFor(now: MonotonicInstant) -> UInt64? {
+        cancelledAt.map { now.since($0) }
     }
 
-    private mutating func cancel(_ reason: StopReason, now: UInt64, _ effects: inout [Effect]) {
+    private mutating func cancel(
+        _ reason: StopReason,
+        now: MonotonicInstant,
+        _ effects: inout [Effect]
+    ) {
         state = .cancelling
         stopReason = reason
         cancelledAt = now
-        due = now &+ grace
+        due = now + grace
         effects.append(.arm(due))
         effects.append(.cancel(reason, remaining: grace))
     }
 
-    private mutating func kill(_ reason: KillReason, now: UInt64, _ effects: inout [Effect]) {
+    private mutating func kill(
+        _ reason: KillReason,
+        now: MonotonicInstant,
+        _ effects: inout [Effect]
+    ) {
         killReason = reason
         guard isKillable else {
             effects.append(.kill(reason))
@@ -180,7 +188,7 @@ package struct RunMachine: Equatable, Sendable {
             return
         }
         state = .killing
-        effects.append(.arm(now &+ Self.reapLimit))
+        effects.append(.arm(now + Self.reapLimit))
         effects.append(.kill(reason))
     }
 

@@ -20,7 +20,7 @@ extension Scheduler {
             gates.clock = doubt.map {
                 RunGates.DoubtedClock(
                     doubt: $0,
-                    until: now.monotonic.addingClamped(ClockDoubt.waitMax)
+                    until: now.monotonic + ClockDoubt.waitMax
                 )
             }
             return
@@ -40,8 +40,8 @@ extension Scheduler {
     /// Why the wall clock is not trusted; `nil` if it is.
     package var clockDoubt: ClockDoubt? { gates.clock?.doubt }
 
-    /// Until when calendar schedules wait for the clock at most, monotonic nanoseconds.
-    package var clockDoubtEnds: UInt64? { gates.clock?.until }
+    /// Until when calendar schedules wait for the clock at most.
+    package var clockDoubtEnds: MonotonicInstant? { gates.clock?.until }
 
     /// Restarts the calendar schedules that were first seen while the clock was far behind.
     ///
@@ -66,8 +66,7 @@ extension RunGates {
     /// A wall clock that is not trusted.
     struct DoubtedClock: Sendable {
         var doubt: ClockDoubt
-        /// Monotonic nanoseconds.
-        let until: UInt64
+        let until: MonotonicInstant
     }
 
     /// Whether a request serves a calendar time while the clock is not trusted.

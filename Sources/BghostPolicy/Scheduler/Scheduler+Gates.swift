@@ -196,7 +196,7 @@ extension Scheduler {
 
     private func clockGate(_ request: Request, task: Int, now: Moment) -> Gate? {
         guard gates.waitsForClock(request, task: task), let clock = gates.clock else { return nil }
-        let wait = Int64(clamping: clock.until.subtractingClamped(now.monotonic))
+        let wait = Int64(clamping: clock.until.since(now.monotonic))
         return Gate(
             .clockUnsynced,
             isOpen: false,
@@ -262,9 +262,7 @@ extension Scheduler {
             let fact = facts[requirement]
             let name = requirement.name(probes: facts.probes)
             let isOpen = unmet.isDisjoint(with: requirement)
-            let settling = facts.metTime(of: requirement).map {
-                $0.subtractingClamped(now.monotonic)
-            }
+            let settling = facts.metTime(of: requirement).map { $0.since(now.monotonic) }
             return Gate(
                 .requirement,
                 name: name,

@@ -25,8 +25,8 @@ package struct Simulation: Sendable {
         var machine: RunMachine
         let script: RunScript
         /// The current deadlines, monotonic nanoseconds; others in the heap are stale.
-        var limit: UInt64 = .max
-        var completion: UInt64 = .max
+        var limit: MonotonicInstant = .never
+        var completion: MonotonicInstant = .never
         var completes: RunMachine.Event = .workerLost
     }
 
@@ -92,7 +92,7 @@ package struct Simulation: Sendable {
         // Handlers have their own random numbers, so that their behavior does not depend on how many the
         // scheduler uses.
         random = SplitMix64(seed: ~settings.seed)
-        now = Moment(monotonic: 0, unix: start)
+        now = Moment(monotonic: .zero, unix: start)
         scheduler = Scheduler(settings)
         ledger.open()
         scheduler.setIncarnation(ledger.incarnation, now: now)
@@ -115,7 +115,9 @@ package struct Simulation: Sendable {
     private var nextUnix: Int64? {
         let date = scheduler.nextDate.map { max($0, now.unix) }
         let timer = timers.next.map { deadline in
-            now.unix.addingClamped(Int64(clamping: deadline - min(deadline, now.monotonic)))
+            now.unix.addingClamped(
+                Int64(clamping: MonotonicInstant(nanoseconds: deadline).since(now.monotonic))
+            )
         }
         guard let date else { return timer }
         return timer.map { min($0, date) } ?? date
@@ -124,7 +126,7 @@ package struct Simulation: Sendable {
     private mutating func advance(to unix: Int64) {
         let passed = max(0, unix.subtractingClamped(now.unix))
         now.unix = now.unix.addingClamped(passed)
-        now.monotonic = now.monotonic.addingClamped(UInt64(passed))
+        now.monotonic = now.monotonic + UInt64(passed)
     }
 
     private mutating func step(to unix: Int64) {
@@ -137,9 +139,10 @@ package struct Simulation: Sendable {
 
     private mutating func popDue() -> UInt64? {
         let runs = runs
-        return timers.popDue(now: now.monotonic) { token, deadline in
+        return timers.popDue(now: now.monotonic.nanoseconds) { token, deadline in
             let run = runs[Int(token >> 1)]
-            return deadline == (token & 1 == 0 ? run?.limit : run?.completion)
+            let armed = token & 1 == 0 ? run?.limit : run?.completion
+            return deadline == armed?.nanoseconds
         }
     }
 
@@ -149,7 +152,7 @@ package struct Simulation: Sendable {
         if token & 1 == 0 {
             handle(.deadline, of: index)
         } else {
-            runs[index]?.completion = .max
+            runs[index]?.completion = .never
             handle(run.completes, of: index)
         }
         execute()
@@ -336,8 +339,11 @@ package struct Simulation: Sendable {
             case .never: .workerLost
             }
         if script.ending != .never {
-            run.completion = now.monotonic.addingClamped(script.length)
-            timers.insert(deadline: run.completion, token: UInt64(start.handle.index) << 1 | 1)
+            run.completion = now.monotonic + script.length
+            timers.insert(
+                deadline: run.completion.nanoseconds,
+                token: UInt64(start.handle.index) << 1 | 1
+            )
         }
         runs[start.handle.index] = run
         observe?(now, .began(record))
@@ -352,7 +358,7 @@ package struct Simulation: Sendable {
             switch effect {
             case .arm(let deadline):
                 runs[index]?.limit = deadline
-                timers.insert(deadline: deadline, token: UInt64(index) << 1)
+                timers.insert(deadline: deadline.nanoseconds, token: UInt64(index) << 1)
             case .cancel: ask(index)
             // The process ends at once after the kill.
             case .kill: handle(.exited(.signalled(9)), of: index)
@@ -365,11 +371,11 @@ package struct Simulation: Sendable {
     private mutating func ask(_ index: Int) {
         guard let run = runs[index] else { return }
         guard case .stops(let wait) = run.script.whenAsked else { return }
-        let completion = now.monotonic.addingClamped(wait)
+        let completion = now.monotonic + wait
         guard completion < run.completion else { return }
         runs[index]?.completion = completion
         runs[index]?.completes = .completed(status: -3)
-        timers.insert(deadline: completion, token: UInt64(index) << 1 | 1)
+        timers.insert(deadline: completion.nanoseconds, token: UInt64(index) << 1 | 1)
     }
 
     private mutating func end(_ index: Int, _ outcome: Outcome) {
@@ -379,7 +385,7 @@ package struct Simulation: Sendable {
         record.outcome = outcome
         record.stopReason = run.machine.stopReason
         record.endedAt = now.unix
-        let lasted = run.machine.beganAt.map { now.monotonic - $0 } ?? 0
+        let lasted = run.machine.beganAt.map { now.monotonic.since($0) } ?? 0
         record.duration = Duration(nanoseconds: lasted)
         let allowed = run.machine.runtime + run.machine.grace
         if lasted > allowed { longestOverrun = max(longestOverrun, lasted - allowed) }

@@ -42,10 +42,10 @@ package final class DaemonClock {
     /// The time since the machine started, sleep included, nanoseconds.
     ///
     /// Steps of the wall clock do not change it.
-    package var uptime: Int64 { Int64(clamping: reactor.now.addingClamped(slept)) }
+    package var uptime: Int64 { Int64(clamping: (reactor.now + slept).nanoseconds) }
 
-    /// The monotonic time of the last ``read()`` or reactor turn, nanoseconds.
-    package var monotonic: UInt64 { reactor.now }
+    /// The monotonic time of the last ``read()`` or reactor turn.
+    package var monotonic: MonotonicInstant { reactor.now }
 
     /// All clocks at once.
     ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 package import BghostLinux
 
 /// The deadlines of the daemon, in one heap; the reactor waits for the earliest.
@@ -11,7 +11,7 @@ package import BghostLinux
 package final class Deadlines {
     private let reactor: Reactor
     private var heap = TimerHeap()
-    private var isLive: (TimerToken, UInt64) -> Bool = { _, _ in true }
+    private var isLive: (TimerToken, MonotonicInstant) -> Bool = { _, _ in true }
 
     package init(_ reactor: Reactor) {
         self.reactor = reactor
@@ -19,37 +19,39 @@ package final class Deadlines {
 
     /// Sets how old deadlines are recognized.
     ///
-    /// - Parameter isLive: whether a deadline, monotonic nanoseconds, is still the one that its owner waits
+    /// - Parameter isLive: whether a deadline is still the one that its owner waits
     ///   for; it must not call this object.
-    package func begin(isLive: @escaping (TimerToken, UInt64) -> Bool) { self.isLive = isLive }
+    package func begin(isLive: @escaping (TimerToken, MonotonicInstant) -> Bool) {
+        self.isLive = isLive
+    }
 
     /// The number of deadlines, without those that were forgotten.
     package var count: Int { heap.count }
 
     /// Arms a deadline.
     ///
-    /// - Parameter deadline: monotonic nanoseconds; one that has passed is handled in the next turn.
-    package func arm(_ token: TimerToken, at deadline: UInt64) {
-        heap.insert(deadline: deadline, token: token.raw)
+    /// - Parameter deadline: one that has passed is handled in the next turn.
+    package func arm(_ token: TimerToken, at deadline: MonotonicInstant) {
+        heap.insert(deadline: deadline.nanoseconds, token: token.raw)
         if deadline < reactor.deadline { reactor.deadline = deadline }
     }
 
     /// Records that an armed deadline is no longer live, so that its memory is freed in time.
     package func forget() {
-        heap.forget { [isLive] in isLive(TimerToken($0), $1) }
+        heap.forget { [isLive] in isLive(TimerToken($0), MonotonicInstant(nanoseconds: $1)) }
     }
 
     /// Passes each due deadline to its owner, in their order, and arms the reactor again.
     ///
     /// - Parameter handle: may arm further deadlines; those that are due follow in the same call.
-    package func handleDue(now: UInt64, _ handle: (TimerToken) -> Void) {
+    package func handleDue(now: MonotonicInstant, _ handle: (TimerToken) -> Void) {
         while let token = heap.popDue(
-            now: now,
-            isLive: { [isLive] in isLive(TimerToken($0), $1) }
+            now: now.nanoseconds,
+            isLive: { [isLive] in isLive(TimerToken($0), MonotonicInstant(nanoseconds: $1)) }
         ) {
             handle(TimerToken(token))
         }
-        reactor.deadline = heap.next ?? .max
+        reactor.deadline = heap.next.map(MonotonicInstant.init) ?? .never
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
 package import BghostLinux
 
 /// Reports the state of the daemon to the service manager, and gives it signs of life.
@@ -36,19 +37,18 @@ package final class ServiceReporter {
     /// Asks a thread to call the function.
     private let ask: (WatchedThread, @escaping @Sendable () -> Void) -> Void
     private let describe: () -> String
-    /// Monotonic nanoseconds.
-    private let now: () -> UInt64
+    private let now: () -> MonotonicInstant
     private var phase = Phase.starting
     private var reloads = 0
     private var unsent: [ServiceMessage] = []
     private var sentStatus: String?
-    private var statusAt: UInt64 = 0
+    private var statusAt: MonotonicInstant = .zero
     /// Whether the status may have changed since.
     private var isChanged = false
-    private var extendAt: UInt64 = .max
-    /// The deadlines that are armed, monotonic nanoseconds.
-    private var serviceDeadline: UInt64 = .max
-    private var watchdogDeadline: UInt64 = .max
+    private var extendAt: MonotonicInstant = .never
+    /// The deadlines that are armed.
+    private var serviceDeadline: MonotonicInstant = .never
+    private var watchdogDeadline: MonotonicInstant = .never
     /// The number of the current question to the threads.
     private var question: UInt64 = 0
     private var silent: Set<WatchedThread> = []
@@ -63,7 +63,6 @@ package final class ServiceReporter {
     ///     watchdog.
     ///   - ask: makes a thread call a function; it must not wait for that.
     ///   - describe: the state of the daemon in one line.
-    ///   - now: monotonic nanoseconds.
     package init(
         _ reactor: Reactor,
         _ deadlines: Deadlines,
@@ -71,7 +70,7 @@ package final class ServiceReporter {
         watchdogTimeout: UInt64?,
         ask: @escaping (WatchedThread, @escaping @Sendable () -> Void) -> Void,
         describe: @escaping () -> String,
-        now: @escaping () -> UInt64 = { Monotonic.now }
+        now: @escaping () -> MonotonicInstant = { Monotonic.now }
     ) {
         self.notify = notify
         // Half of the manager's time, as sd_watchdog_enabled(3) recommends.
@@ -89,7 +88,7 @@ package final class ServiceReporter {
     package func begin() {
         guard notify != nil, let watchdogPeriod else { return }
         askThreads()
-        armWatchdog(at: now() &+ watchdogPeriod)
+        armWatchdog(at: now() + watchdogPeriod)
     }
 
     /// The control socket accepts clients, and the store is open.
@@ -103,7 +102,7 @@ package final class ServiceReporter {
     package func stateChanged() {
         guard notify != nil, !isChanged, phase != .starting else { return }
         isChanged = true
-        arm(at: statusAt &+ Self.statusPeriod)
+        arm(at: statusAt + Self.statusPeriod)
     }
 
     package func reloadBegan() {
@@ -111,7 +110,7 @@ package final class ServiceReporter {
         guard reloads == 1, phase == .ready else { return }
         sentStatus = nil
         send([
-            .reloading(since: now() / 1000), .status("reloading the manifest"),
+            .reloading(since: now().nanoseconds / 1000), .status("reloading the manifest"),
         ])
     }
 
@@ -131,7 +130,7 @@ package final class ServiceReporter {
 
     // MARK: Deadlines
 
-    package func isLive(_ token: TimerToken, _ deadline: UInt64) -> Bool {
+    package func isLive(_ token: TimerToken, _ deadline: MonotonicInstant) -> Bool {
         switch token {
         case .service: deadline == serviceDeadline
         case .watchdog: deadline == watchdogDeadline
@@ -141,12 +140,12 @@ package final class ServiceReporter {
 
     package func deadlinePassed(_ token: TimerToken) {
         if token == .watchdog { return watchdogPassed() }
-        serviceDeadline = .max
+        serviceDeadline = .never
         let moment = now()
         send([])
         // The end of a reload sends the status.
         if isChanged, reloads == 0 || phase == .stopping {
-            let due = statusAt &+ Self.statusPeriod
+            let due = statusAt + Self.statusPeriod
             if moment >= due { send(status()) } else { arm(at: due) }
         }
         guard phase == .stopping else { return }
@@ -154,12 +153,12 @@ package final class ServiceReporter {
             // The graces of the runs bound a drain, and the manager does not know them. If the daemon
             // hangs, this does not come.
             send([.extendTimeout(Self.extensionTime / 1000)])
-            extendAt = moment &+ Self.extensionPeriod
+            extendAt = moment + Self.extensionPeriod
         }
         arm(at: extendAt)
     }
 
-    private func arm(at deadline: UInt64) {
+    private func arm(at deadline: MonotonicInstant) {
         guard notify != nil, deadline < serviceDeadline else { return }
         serviceDeadline = deadline
         deadlines.arm(.service, at: deadline)
@@ -196,7 +195,7 @@ package final class ServiceReporter {
         }.suffix(Self.unsentMax)
         sentStatus = nil
         isChanged = true
-        arm(at: now() &+ Self.retryPeriod)
+        arm(at: now() + Self.retryPeriod)
     }
 
     // MARK: Signs of life
@@ -223,7 +222,7 @@ package final class ServiceReporter {
 
     private func watchdogPassed() {
         guard let watchdogPeriod else { return }
-        armWatchdog(at: now() &+ watchdogPeriod)
+        armWatchdog(at: now() + watchdogPeriod)
         if silent.isEmpty || phase == .stopping {
             giveSign()
         } else {
@@ -236,7 +235,7 @@ package final class ServiceReporter {
         askThreads()
     }
 
-    private func armWatchdog(at deadline: UInt64) {
+    private func armWatchdog(at deadline: MonotonicInstant) {
         watchdogDeadline = deadline
         deadlines.arm(.watchdog, at: deadline)
     }

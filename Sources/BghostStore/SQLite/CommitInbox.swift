@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostModel
 internal import BghostPolicy
 
@@ -105,7 +106,7 @@ struct CommitInbox {
     /// - Returns: whether the health changed in a way that the store's owner must know.
     mutating func attempted(
         _ error: (StoreError, isFinal: Bool)?,
-        now: UInt64,
+        now: MonotonicInstant,
         unix: Int64
     ) -> Bool {
         let before = (failure, isPressed)

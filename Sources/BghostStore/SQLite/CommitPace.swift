@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+
 /// Decides whether the calling thread writes a commit, or the committer's own thread.
 ///
 /// Writing on the calling thread saves two wake-ups, which is half the cost of a single commit. On
@@ -9,7 +11,7 @@
 /// arrive before it is done, there are concurrent commits. If none arrive, the caller only
 /// alternates with its own commits.
 ///
-/// Pure: it reads no clock. Times are monotonic nanoseconds.
+/// Pure: it reads no clock.
 struct CommitPace {
     /// Above this duration (2 ms), commits go to the committer's thread: the host has one thread,
     /// and while that waits it stops no run whose time is up.
@@ -29,13 +31,13 @@ struct CommitPace {
     private var isSlow = false
     private var samples = 0
     private var inlineBudget = 0
-    private var answeredAt: UInt64 = 0
+    private var answeredAt: MonotonicInstant = .zero
 
     init() {}
 
     /// Whether the caller of a commit may write it, if no other is being written.
-    mutating func mayCommitHere(now: UInt64) -> Bool {
-        let pause = now &- answeredAt
+    mutating func mayCommitHere(now: MonotonicInstant) -> Bool {
+        let pause = now.since(answeredAt)
         if pause >= Self.concurrencyTimeout { isConcurrent = false }
         guard !isConcurrent, !isSlow else { return false }
         guard pause < Self.followMax else {
@@ -52,7 +54,7 @@ struct CommitPace {
     }
 
     /// Records that the caller has written its commit.
-    mutating func committedHere(took: UInt64, now: UInt64) {
+    mutating func committedHere(took: UInt64, now: MonotonicInstant) {
         answeredAt = now
         guard took > Self.inlineMax else { return }
         isSlow = true
@@ -62,7 +64,7 @@ struct CommitPace {
     /// Records that the committer's thread has written a transaction.
     ///
     /// - Parameter wasAlone: whether it contained one commit and no other arrived meanwhile.
-    mutating func committedThere(took: UInt64, wasAlone: Bool, now: UInt64) {
+    mutating func committedThere(took: UInt64, wasAlone: Bool, now: MonotonicInstant) {
         answeredAt = now
         guard wasAlone, took <= Self.inlineMax else {
             isConcurrent = isConcurrent || !wasAlone

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import CBghostSystem
 
 extension Committer {
     /// Monotonic nanoseconds.
-    static var now: UInt64 { bgs_monotonic_ns() }
+    static var now: MonotonicInstant { MonotonicInstant(nanoseconds: bgs_monotonic_ns()) }
 
     /// Unix nanoseconds.
     static var unix: Int64 { bgs_realtime_ns() }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostModel
 internal import BghostPolicy
 internal import CSQLite
@@ -70,7 +71,7 @@ final class Committer: Sendable {
         _ completion: @escaping CommitJob.Completion
     ) {
         let job = CommitJob(changes: changes, onFailure: onFailure, completion: completion)
-        let start = isAwaited ? Self.now : 0
+        let start = isAwaited ? Self.now : .zero
         let way: Way = inbox.withLock { inbox in
             guard !inbox.isClosed else { return .closed }
             if isAwaited, inbox.permit == .free, inbox.waiting.isEmpty,
@@ -118,7 +119,7 @@ final class Committer: Sendable {
             )
     }
 
-    private func commitHere(_ job: CommitJob, _ start: UInt64) {
+    private func commitHere(_ job: CommitJob, _ start: MonotonicInstant) {
         let failure = writer.keep(CollectionOfOne(job.changes))
         let end = Self.now
         let mustRetry = failure?.isTransient == true && job.onFailure == .retry
@@ -131,14 +132,18 @@ final class Committer: Sendable {
             inbox.permit = .free
             inbox.wantsCheckpoint = wantsCheckpoint
             inbox.isTrimDue = isTrimDue || inbox.newPolicy != nil
-            inbox.pace.committedHere(took: end &- start, now: end)
+            inbox.pace.committedHere(took: end.since(start), now: end)
             return inbox.mustWake()
         }
         if mustWake { wake.signal() }
     }
 
     /// Records the outcome of a batch.
-    private func finish(_ again: [CommitJob], _ failure: BatchWriter.Failure?, at now: UInt64) {
+    private func finish(
+        _ again: [CommitJob],
+        _ failure: BatchWriter.Failure?,
+        at now: MonotonicInstant
+    ) {
         let isNews = inbox.withLock { inbox in
             inbox.finishBatch(retrying: again)
             return note(failure, now, &inbox)
@@ -148,7 +153,7 @@ final class Committer: Sendable {
 
     private func note(
         _ failure: BatchWriter.Failure?,
-        _ now: UInt64,
+        _ now: MonotonicInstant,
         _ inbox: inout CommitInbox
     ) -> Bool {
         // A transaction that is itself at fault says nothing about the store's health.
@@ -215,9 +220,8 @@ final class Committer: Sendable {
 
     /// Waits until everything is written, at most until the deadline, and not after `abortFlush`.
     ///
-    /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: how many transactions are not written.
-    func flush(until deadline: UInt64) -> Int {
+    func flush(until deadline: MonotonicInstant) -> Int {
         let done = Semaphore()
         let (isFlushAborted, mustWake) = inbox.withLock { inbox in
             inbox.flushing.append(done)
@@ -228,7 +232,7 @@ final class Committer: Sendable {
         commit([], isAwaited: false, onFailure: .retry) { _ in done.signal() }
         // Even after a forced shutdown, wait for one more attempt.
         _ = done.wait(
-            until: isFlushAborted ? min(deadline, Self.now &+ Self.lastTurn) : deadline
+            until: isFlushAborted ? min(deadline, Self.now + Self.lastTurn) : deadline
         )
         return inbox.withLock { inbox in
             inbox.flushing.removeAll { $0 === done }
@@ -268,7 +272,7 @@ final class Committer: Sendable {
         case checkpoint
         case trim(HistoryPolicy?)
         case answer([@Sendable () -> Void])
-        case rest(until: UInt64?)
+        case rest(until: MonotonicInstant?)
         case end
     }
 
@@ -380,12 +384,12 @@ final class Committer: Sendable {
         }
     }
 
-    private func keptAll(_ batch: [CommitJob], since start: UInt64) {
+    private func keptAll(_ batch: [CommitJob], since start: MonotonicInstant) {
         let end = Self.now
         let isNews = inbox.withLock { inbox in
             inbox.finishBatch(retrying: [])
             inbox.pace.committedThere(
-                took: end &- start,
+                took: end.since(start),
                 wasAlone: batch.count == 1 && inbox.waiting.isEmpty,
                 now: end
             )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
 package import BghostModel
 package import BghostPolicy
 internal import Synchronization
@@ -96,7 +97,7 @@ package final class SQLiteStore: Store {
         opened.committer.answer(body)
     }
 
-    package func flush(until deadline: UInt64) -> Int {
+    package func flush(until deadline: MonotonicInstant) -> Int {
         opened?.committer.flush(until: deadline) ?? 0
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import CBghostSystem
 internal import Glibc
 
@@ -50,13 +51,14 @@ final class Semaphore: @unchecked Sendable {
 
     /// Waits until a signal arrives, at most until the deadline.
     ///
-    /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: whether it was signalled.
-    func wait(until deadline: UInt64) -> Bool {
+    func wait(until deadline: MonotonicInstant) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while count == 0 {
-            guard bgs_condition_wait(condition, mutex, deadline) == 0 else { return false }
+            guard bgs_condition_wait(condition, mutex, deadline.nanoseconds) == 0 else {
+                return false
+            }
         }
         count -= 1
         return true

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 package import BghostTransferRules
 internal import Synchronization
 
@@ -31,7 +31,7 @@ package final class MemoryTransferJournal: TransferJournal {
 
     /// This journal always has room.
     package func onHealthChange(_ body: @escaping @Sendable (TransferJournalError?) -> Void) {}
-    package func flush(until deadline: UInt64) -> Int { 0 }
+    package func flush(until deadline: MonotonicInstant) -> Int { 0 }
 
     package func recover() throws(TransferJournalError) -> [TransferRecord] {
         state.withLock { $0.records.values.sorted { $0.request.id < $1.request.id } }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
 package import BghostTransferRules
 internal import CBghostSystem
 internal import CSQLite
@@ -90,7 +91,7 @@ package final class SQLiteTransferJournal: TransferJournal {
 
     private func notifyObserver(_ error: TransferJournalError?) { observer.withLock { $0 }?(error) }
 
-    package func flush(until deadline: UInt64) -> Int {
+    package func flush(until deadline: MonotonicInstant) -> Int {
         while true {
             work()
             let (left, isOver) = inbox.withLock { inbox in
@@ -100,12 +101,14 @@ package final class SQLiteTransferJournal: TransferJournal {
             guard left > 0, !isOver, now < deadline else { return left }
             // Poll, since the caller has nothing else to do, and no event reports that there is
             // room.
-            let pause = min(CommitRetry.closingPauseMax, deadline - now)
+            let pause = min(CommitRetry.closingPauseMax, deadline.since(now))
             usleep(UInt32(clamping: pause / 1000))
         }
     }
 
-    private static var now: UInt64 { bgs_monotonic_ns() }
+    private static var now: MonotonicInstant {
+        MonotonicInstant(nanoseconds: bgs_monotonic_ns())
+    }
 
     package func recover() throws(TransferJournalError) -> [TransferRecord] {
         do throws(SQLiteFailure) {
@@ -217,9 +220,9 @@ package final class SQLiteTransferJournal: TransferJournal {
                 inbox.retry.succeeded()
                 return (isFailing != inbox.isFailing, nil)
             }
-            inbox.retry.failed(now: 0)
+            inbox.retry.failed(now: .zero)
             defer { inbox.isRetryDue = true }
-            let pause = inbox.isRetryDue || inbox.isClosed ? nil : inbox.retry.due
+            let pause = inbox.isRetryDue || inbox.isClosed ? nil : inbox.retry.due.since(.zero)
             return (isFailing != inbox.isFailing, pause)
         }
         if isNews {

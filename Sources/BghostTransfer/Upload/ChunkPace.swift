@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+
 /// Adapts the chunk size of an upload: large chunks where the server takes them quickly, since each
 /// chunk crosses three threads; small ones where they would occupy memory for long.
 struct ChunkPace {
@@ -10,18 +12,16 @@ struct ChunkPace {
 
     /// The size limit of the next chunk, bytes.
     private(set) var bytes = 128 << 10
-    private var startedAt: UInt64?
+    private var startedAt: MonotonicInstant?
 
     init() {}
 
     /// Records that the next chunk is wanted, so the previous one has been taken.
-    ///
-    /// - Parameter now: monotonic nanoseconds.
-    mutating func started(now: UInt64) {
+    mutating func started(now: MonotonicInstant) {
         defer { startedAt = now }
         guard let startedAt else { return }
         bytes =
-            now &- startedAt < Self.quick
+            now.since(startedAt) < Self.quick
             ? min(Self.bytesMax, bytes * 2) : max(Self.bytesMin, bytes / 2)
     }
 }

@@ -5,6 +5,7 @@ import BghostBase
 import BghostFacts
 import BghostModel
 import BghostPolicy
+import BghostTestSupport
 
 /// Answers to why and to simulations.
 extension MemoryHost {

@@ -59,9 +59,9 @@ actor FactsResident: ReactorClient {
 
     /// How long until the facts want to be woken, nanoseconds.
     var untilDeadline: UInt64? {
-        guard let facts, facts.deadline != .max else { return nil }
+        guard let facts, facts.deadline != .never else { return nil }
         let now = now.monotonic
-        return facts.deadline > now ? facts.deadline - now : 0
+        return facts.deadline.since(now)
     }
 
     /// Sets the clocks forward and lets what is due then happen.
@@ -104,8 +104,8 @@ actor FactsResident: ReactorClient {
     private func note(_ changed: RequirementSet) {
         if !changed.isEmpty { changes.append(changed) }
         // In real time: what is set ahead is not waited for.
-        let deadline = standstill == nil ? facts?.deadline ?? .max : .max
-        reactor.deadline = deadline == .max ? .max : deadline > ahead ? deadline - ahead : 0
+        let deadline = standstill == nil ? facts?.deadline ?? .never : .never
+        reactor.deadline = deadline == .never ? .never : deadline - ahead
         guard let waiting, waiting.isEnough(sheet, untilDeadline) else { return }
         self.waiting = nil
         waiting.continuation.resume()
@@ -120,7 +120,7 @@ actor FactsResident: ReactorClient {
         }
     }
 
-    nonisolated func deadlinePassed(now: UInt64) {
+    nonisolated func deadlinePassed(now: MonotonicInstant) {
         assumeIsolated {
             if let facts = $0.facts { $0.note(facts.deadlinePassed(now: $0.now)) }
         }

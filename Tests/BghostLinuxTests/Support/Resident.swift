@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 import BghostLinux
 
 /// An actor that lives on a reactor's thread and is told what happens there.
 actor Resident: ReactorClient {
     enum Event: Equatable, Sendable {
         case ready(UInt64, Readiness)
-        case deadline(now: UInt64)
+        case deadline(now: MonotonicInstant)
         case usedCPU(Int32)
     }
 
@@ -45,7 +46,7 @@ actor Resident: ReactorClient {
         return true
     }
 
-    func setDeadline(_ deadline: UInt64) { reactor.deadline = deadline }
+    func setDeadline(_ deadline: MonotonicInstant) { reactor.deadline = deadline }
 
     /// Yields until there are so many events: each yield is a job that queues the next one.
     ///
@@ -60,7 +61,7 @@ actor Resident: ReactorClient {
     }
 
     /// Sets a deadline, and then takes long in the same turn.
-    func setDeadline(in delay: UInt64, andWorkFor duration: UInt64) -> UInt64 {
+    func setDeadline(in delay: UInt64, andWorkFor duration: UInt64) -> MonotonicInstant {
         let began = Monotonic.now
         reactor.deadline = began + delay
         while Monotonic.now < began + duration {}
@@ -68,8 +69,9 @@ actor Resident: ReactorClient {
     }
 
     /// The reactor's time before and after it looks at the clock, in a turn that takes this long.
-    func timesAroundALook(after duration: UInt64) -> (began: UInt64, before: UInt64, after: UInt64)
-    {
+    func timesAroundALook(
+        after duration: UInt64
+    ) -> (began: MonotonicInstant, before: MonotonicInstant, after: MonotonicInstant) {
         let began = Monotonic.now
         while Monotonic.now < began + duration {}
         let before = reactor.now
@@ -107,7 +109,7 @@ actor Resident: ReactorClient {
         }
     }
 
-    nonisolated func deadlinePassed(now: UInt64) {
+    nonisolated func deadlinePassed(now: MonotonicInstant) {
         assumeIsolated { $0.note(.deadline(now: now)) }
     }
 

@@ -2,6 +2,7 @@
 
 import BghostModel
 @testable import BghostPolicy
+import BghostTestSupport
 import Testing
 
 @Suite struct PendingRequestIndexTests {

@@ -2,6 +2,7 @@
 
 import BghostModel
 @testable import BghostPolicy
+import BghostTestSupport
 import Testing
 
 /// Which of the requests that wait goes first, and which goes not at all.

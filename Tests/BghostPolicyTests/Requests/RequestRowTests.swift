@@ -4,6 +4,7 @@ import BghostBase
 import BghostFacts
 import BghostModel
 @testable import BghostPolicy
+import BghostTestSupport
 import Testing
 
 /// The pendingIndex packs what it keeps; what goes in comes out, whatever it is.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 import BghostPolicy
+import BghostTestSupport
 import Testing
 
 @Suite struct IdleBudgetTests {
@@ -13,12 +15,12 @@ import Testing
         // It is looked at after each 10 ms of its processor time, which take as long here.
         for look in 1...10 {
             used += 10 * Self.ms
-            budget.update(used: used, now: UInt64(look) * 10_000_000)
+            budget.update(used: used, now: MonotonicInstant(nanoseconds: UInt64(look) * 10_000_000))
             #expect(!budget.isSpent, "\(look)")
         }
         for look in 11...12 {
             used += 10 * Self.ms
-            budget.update(used: used, now: UInt64(look) * 10_000_000)
+            budget.update(used: used, now: MonotonicInstant(nanoseconds: UInt64(look) * 10_000_000))
         }
         #expect(budget.isSpent)
     }
@@ -38,14 +40,17 @@ import Testing
         var budget = IdleBudget(now: 0)
         budget.becameIdle(used: 0)
         for second in 1...10_000 {
-            budget.update(used: Int64(second) * 9 * Self.ms, now: UInt64(second) * 1_000_000_000)
+            budget.update(
+                used: Int64(second) * 9 * Self.ms,
+                now: MonotonicInstant(nanoseconds: UInt64(second) * 1_000_000_000)
+            )
         }
         #expect(!budget.isSpent)
         // And twice that it may not.
         for second in 10_001...10_020 {
             budget.update(
                 used: 90_000 * Self.ms + Int64(second - 10_000) * 30 * Self.ms,
-                now: UInt64(second) * 1_000_000_000
+                now: MonotonicInstant(nanoseconds: UInt64(second) * 1_000_000_000)
             )
         }
         #expect(budget.isSpent)
@@ -58,7 +63,7 @@ import Testing
         // Each takes 1 ms, and 9 ms of work are hidden behind it.
         while !budget.isSpent, runs < 1000 {
             runs += 1
-            budget.runBegan(used: used, now: UInt64(used))
+            budget.runBegan(used: used, now: MonotonicInstant(nanoseconds: UInt64(used)))
             used += Self.ms
             budget.becameIdle(used: used)
             used += 9 * Self.ms

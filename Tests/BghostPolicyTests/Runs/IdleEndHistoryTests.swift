@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostPolicy
+import BghostTestSupport
 import Testing
 
 @Suite struct IdleEndHistoryTests {

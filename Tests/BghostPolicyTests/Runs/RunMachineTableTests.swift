@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 import BghostTestSupport
 import BghostModel
 import BghostPolicy
@@ -27,7 +28,7 @@ import Testing
     }
 
     static let limits = RunLimits(runtime: .seconds(25), grace: .seconds(5))
-    static let now: UInt64 = 1_000
+    static let now: MonotonicInstant = 1_000
     static let graceOver = Effect.arm(now + 5_000_000_000)
     static let reapOver = Effect.arm(now + 5_000_000_000)
 

@@ -57,7 +57,8 @@ import Testing
         machine.handle(.exited(.signalled(9)), now: 1, &effects)
         #expect(
             effects == [
-                .arm(RunMachine.reapLimit), .kill(.graceExceeded), .end(.killed(.graceExceeded)),
+                .arm(.zero + RunMachine.reapLimit), .kill(.graceExceeded),
+                .end(.killed(.graceExceeded)),
             ]
         )
         #expect(machine.stopReason == .drain)
@@ -86,7 +87,7 @@ import Testing
         for _ in 0..<1_000 {
             var machine = RunMachine(limits: Self.limits, isKillable: Bool.random(using: &random))
             var effects: [Effect] = []
-            var now: UInt64 = 0
+            var now: MonotonicInstant = 0
             for _ in 0..<40 {
                 now += UInt64.random(in: 0...Self.runtime, using: &random)
                 let before = effects.count
@@ -108,9 +109,11 @@ import Testing
         for _ in 0..<1_000 {
             var machine = RunMachine(limits: Self.limits, isKillable: isKillable)
             var effects: [Effect] = []
-            var now = UInt64.random(in: 0...1 << 60, using: &random)
+            var now = MonotonicInstant(
+                nanoseconds: UInt64.random(in: 0...1 << 60, using: &random)
+            )
             let handedOver = now
-            var deadline = UInt64.max
+            var deadline = MonotonicInstant.never
             machine.begin(now: now, &effects)
             while machine.state != .ended {
                 for case .arm(let moment) in effects { deadline = moment }
@@ -165,7 +168,7 @@ import Testing
         let limits = RunLimits(runtime: .seconds(Int64.max), grace: .seconds(Int64.max))
         var machine = RunMachine(limits: limits, isKillable: true)
         var effects: [Effect] = []
-        let now = UInt64(Int64.max)
+        let now = MonotonicInstant(nanoseconds: UInt64(Int64.max))
         machine.handle(.began, now: now, &effects)
         machine.handle(.stop(.user), now: now, &effects)
         for case .arm(let moment) in effects { #expect(moment > now) }

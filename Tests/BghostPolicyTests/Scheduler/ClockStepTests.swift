@@ -138,7 +138,7 @@ import Testing
                 // Looked at twice in an interval, a start is seen that much later.
                 bound += UInt64(interval * Hand.second / 2)
             }
-            #expect(hand.now.monotonic - last <= bound)
+            #expect(hand.now.monotonic.since(last) <= bound)
             let wait = try #require(Self.wait(hand))
             #expect(wait <= interval * Hand.second + Scheduler.clockStepMin)
         }

@@ -3,6 +3,7 @@
 import BghostBase
 import BghostModel
 import BghostPolicy
+import BghostTestSupport
 import Testing
 
 /// Identifiers of families, of which there may be very many.

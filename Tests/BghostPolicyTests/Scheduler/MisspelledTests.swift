@@ -3,6 +3,7 @@
 @testable import BghostBase
 import BghostModel
 @testable import BghostPolicy
+import BghostTestSupport
 import Testing
 
 /// An identifier that no task has, where there are very many tasks: the answer is made on the thread that

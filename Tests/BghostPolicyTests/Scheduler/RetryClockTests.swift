@@ -87,7 +87,7 @@ import Testing
             while hand.begun.count < names.count {
                 let before = hand.begun.count
                 hand.pass(Hand.second)
-                let passed = Int64(hand.now.monotonic - start)
+                let passed = Int64(hand.now.monotonic.since(start))
                 for run in hand.begun.dropFirst(before) {
                     let wait = try #require(waits[run.record.task])
                     #expect((passed - Hand.second...passed).contains(wait), "\(wait) \(passed)")
@@ -128,7 +128,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let manifest = try Self.manifest(["fail"])
         var (hand, wait) = try Self.failed(manifest)
-        var due = Int64(hand.now.monotonic) + wait
+        var due = Int64(hand.now.monotonic.nanoseconds) + wait
         let slack = Scheduler.clockStepMin + Hand.second
         var retries = 0
         for _ in 0..<600 {
@@ -146,7 +146,7 @@ import Testing
                 hand.perform { $0.timerFired(now: $1, &$2) }
             default: hand.pass(Int64.random(in: 0...Hand.second, using: &random))
             }
-            let now = Int64(hand.now.monotonic)
+            let now = Int64(hand.now.monotonic.nanoseconds)
             guard !hand.begun.isEmpty else {
                 try #require(now <= due + slack, "a retry is late")
                 continue
@@ -157,7 +157,7 @@ import Testing
             wait = try #require(Self.wait(hand))
             // Many are wanted: of the long ones only the first seconds are of interest.
             if wait > 20 * Hand.second { (hand, wait) = try Self.failed(manifest) }
-            due = Int64(hand.now.monotonic) + wait
+            due = Int64(hand.now.monotonic.nanoseconds) + wait
         }
         #expect(retries > 0)
     }

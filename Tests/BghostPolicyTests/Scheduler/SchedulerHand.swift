@@ -3,6 +3,7 @@
 @testable import BghostBase
 import BghostModel
 @testable import BghostPolicy
+import BghostTestSupport
 import Testing
 
 /// A scheduler that is driven by hand, with a store that is a few dictionaries: whatever it decides
@@ -38,7 +39,7 @@ struct SchedulerHand {
         at unix: Int64 = noon,
         doubting doubt: ClockDoubt? = nil
     ) {
-        now = Moment(monotonic: 1 << 40, unix: unix)
+        now = Moment(monotonic: 1_000_000_000_000, unix: unix)
         scheduler = Self.scheduler(manifest, slots: slots)
         scheduler.keepInputs()
         perform { scheduler, now, effects in

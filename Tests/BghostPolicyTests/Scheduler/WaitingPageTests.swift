@@ -3,6 +3,7 @@
 import BghostBase
 import BghostModel
 @testable import BghostPolicy
+import BghostTestSupport
 import Testing
 
 /// Lists of waiting requests, which are made on the thread that enforces limits.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 @testable import BghostHost
 @testable import BghostInspection
 import BghostModel
@@ -16,7 +17,7 @@ extension SeparateHosts {
 
         @Test func `Pauses double while the file changes, and reset after a quiet time`() {
             var budget = InspectionBudget()
-            var now: UInt64 = 1 << 40
+            var now: MonotonicInstant = 1_000_000_000_000
             for seconds in [1, 2, 4, 8, 16, 32, 60, 60] as [UInt64] {
                 budget.spend(took: 1000, processorTime: 1000, now: now, least: Self.second)
                 #expect(budget.next == now + seconds * Self.second)
@@ -31,18 +32,18 @@ extension SeparateHosts {
         @Test func `An inspection is followed by a rest twenty times as long`() {
             var budget = InspectionBudget()
             budget.spend(took: 5 * Self.second, processorTime: 0, now: 0, least: Self.second)
-            #expect(budget.next == 100 * Self.second)
-            budget.rest(took: 10 * Self.second, now: 10 * Self.second)
-            #expect(budget.next == 210 * Self.second)
-            budget.rest(took: 1, now: 20 * Self.second)
-            #expect(budget.next == 210 * Self.second)
+            #expect(budget.next == .zero + 100 * Self.second)
+            budget.rest(took: 10 * Self.second, now: .zero + 10 * Self.second)
+            #expect(budget.next == .zero + 210 * Self.second)
+            budget.rest(took: 1, now: .zero + 20 * Self.second)
+            #expect(budget.next == .zero + 210 * Self.second)
         }
 
         @Test func `A rest does not count as quiet time`() {
             var budget = InspectionBudget()
             budget.spend(took: Self.second, processorTime: 0, now: 0, least: Self.second)
             let now = budget.next
-            #expect(now == 20 * Self.second)
+            #expect(now == .zero + 20 * Self.second)
             budget.spend(took: 1, processorTime: 0, now: now, least: Self.second)
             #expect(budget.next == now + 2 * Self.second)
         }
@@ -52,7 +53,7 @@ extension SeparateHosts {
         func `Inspections of a plugin use a twentieth of a processor at most`(seed: UInt64) {
             var random = SeededGenerator(seed: seed)
             var budget = InspectionBudget()
-            var now: UInt64 = 1 << 40
+            var now: MonotonicInstant = 1_000_000_000_000
             let start = now
             var spent: UInt64 = 0
             var longest: UInt64 = 0
@@ -63,7 +64,7 @@ extension SeparateHosts {
                 longest = max(longest, took)
                 budget.spend(took: took, processorTime: took, now: now, least: Self.second)
                 now = max(now, budget.next) + UInt64.random(in: 0...Self.second, using: &random)
-                #expect(spent <= (now - start) / 20 + longest)
+                #expect(spent <= now.since(start) / 20 + longest)
             }
         }
 

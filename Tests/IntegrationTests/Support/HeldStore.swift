@@ -100,7 +100,7 @@ final class HeldStore: Store {
     func onHealthChange(_ body: @escaping @Sendable () -> Void) {}
     func retryNow() {}
     func answer(_ body: @escaping @Sendable () -> Void) { store.answer(body) }
-    func flush(until deadline: UInt64) -> Int { store.flush(until: deadline) }
+    func flush(until deadline: MonotonicInstant) -> Int { store.flush(until: deadline) }
     func abortFlush() {}
 
     func recover(
