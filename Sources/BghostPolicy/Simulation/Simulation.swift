@@ -24,7 +24,7 @@ package struct Simulation: Sendable {
         var record: RunRecord
         var machine: RunMachine
         let script: RunScript
-        /// The current deadlines, monotonic nanoseconds; others in the heap are stale.
+        /// The current deadlines; others in the heap are stale.
         var limit: MonotonicInstant = .never
         var completion: MonotonicInstant = .never
         var completes: RunMachine.Event = .workerLost
@@ -115,12 +115,10 @@ package struct Simulation: Sendable {
     private var nextUnix: Int64? {
         let date = scheduler.nextDate.map { max($0, now.unix) }
         let timer = timers.next.map { deadline in
-            now.unix.addingClamped(
-                Int64(clamping: MonotonicInstant(nanoseconds: deadline).since(now.monotonic))
-            )
+            let wait = MonotonicInstant(nanoseconds: deadline).since(now.monotonic)
+            return now.unix.addingClamped(Int64(clamping: wait))
         }
-        guard let date else { return timer }
-        return timer.map { min($0, date) } ?? date
+        return [date, timer].compactMap(\.self).min()
     }
 
     private mutating func advance(to unix: Int64) {
@@ -141,8 +139,7 @@ package struct Simulation: Sendable {
         let runs = runs
         return timers.popDue(now: now.monotonic.nanoseconds) { token, deadline in
             let run = runs[Int(token >> 1)]
-            let armed = token & 1 == 0 ? run?.limit : run?.completion
-            return deadline == armed?.nanoseconds
+            return deadline == (token & 1 == 0 ? run?.limit : run?.completion)?.nanoseconds
         }
     }
 
@@ -340,10 +337,8 @@ package struct Simulation: Sendable {
             }
         if script.ending != .never {
             run.completion = now.monotonic + script.length
-            timers.insert(
-                deadline: run.completion.nanoseconds,
-                token: UInt64(start.handle.index) << 1 | 1
-            )
+            let end = run.completion.nanoseconds
+            timers.insert(deadline: end, token: UInt64(start.handle.index) << 1 | 1)
         }
         runs[start.handle.index] = run
         observe?(now, .began(record))

@@ -161,11 +161,8 @@ final class Committer: Sendable {
         guard counts, failure != nil || inbox.failure != nil || inbox.isPressed else {
             return false
         }
-        return inbox.attempted(
-            failure.map { ($0.error, $0.isFinal) },
-            now: now,
-            unix: failure == nil ? 0 : Self.unix
-        )
+        let error = failure.map { ($0.error, isFinal: $0.isFinal) }
+        return inbox.attempted(error, now: now, unix: failure == nil ? 0 : Self.unix)
     }
 
     /// Waits until all earlier commits are answered, or are waiting for room.
