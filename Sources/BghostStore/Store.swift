@@ -146,7 +146,6 @@ package protocol Store: AnyObject, Sendable {
 
     /// Waits until every commit is kept, at most until the deadline, and not long after `abortFlush`.
     ///
-    /// - Parameter deadline: monotonic nanoseconds.
     /// - Returns: how many transactions are not kept.
     func flush(until deadline: MonotonicInstant) -> Int
 

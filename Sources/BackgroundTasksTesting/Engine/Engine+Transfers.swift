@@ -28,7 +28,6 @@ struct OpenTransfer: Sendable {
     let call: TransferBegin
     /// The wall-clock time before which it does not start, Unix nanoseconds.
     let earliest: Int64
-    /// Monotonic nanoseconds.
     let deadline: MonotonicInstant
     var isAsked = false
     var end: End?

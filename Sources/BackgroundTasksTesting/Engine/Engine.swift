@@ -24,7 +24,6 @@ struct Engine: Sendable {
 
     struct OpenSleep: Sendable {
         let call: OpenCall
-        /// Monotonic nanoseconds.
         let deadline: MonotonicInstant
     }
 
@@ -32,7 +31,6 @@ struct Engine: Sendable {
         let call: OpenCall
         let request: FetchCall
         let timeout: Duration
-        /// Monotonic nanoseconds.
         let deadline: MonotonicInstant
         /// Whether the test was asked for an answer.
         var isAsked = false
@@ -63,7 +61,7 @@ struct Engine: Sendable {
     /// The transfers by id.
     var transfers: [String: OpenTransfer] = [:]
     var lastTransfer: UInt64 = 0
-    /// When each session gets its wake, monotonic nanoseconds.
+    /// When each session gets its wake.
     var wakes: [String: MonotonicInstant] = [:]
     /// The session whose wake is being submitted, with its transfers.
     var pendingWake: (session: String, transfers: [String])?

@@ -11,7 +11,7 @@ struct LiveRun: Sendable {
     /// Its index in the history.
     let place: Int
     var machine: RunMachine
-    /// The current deadline, monotonic nanoseconds.
+    /// The current deadline.
     var limit: MonotonicInstant = .never
     /// Its slot in the plugin's runtime; `nil` until it is started.
     var slot: Int?

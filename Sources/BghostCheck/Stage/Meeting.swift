@@ -10,7 +10,7 @@ struct Meeting: Sendable {
     let place: Int
     /// One end of a packet socket; the other process has the other end.
     let descriptor: Int32
-    /// The time limit, monotonic nanoseconds; `nil` for none.
+    /// The time limit; `nil` for none.
     let until: MonotonicInstant?
 
     /// Waits until the other process reaches the same point.

@@ -26,7 +26,6 @@ final class DashboardSessions: Sendable {
 
     private struct Entry {
         let caller: Caller
-        /// Monotonic nanoseconds.
         let end: MonotonicInstant
     }
 

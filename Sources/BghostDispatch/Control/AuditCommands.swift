@@ -26,7 +26,7 @@ package final class AuditCommands {
     /// One flood must not hide the others' rows.
     private var refusals = AuditLimiter()
     private var logins = AuditLimiter()
-    /// When the head goes to the log, monotonic nanoseconds; `nil` without a row since the last time.
+    /// When the head goes to the log; `nil` without a row since the last time.
     private var headDeadline: MonotonicInstant?
     private var isChecking = false
 

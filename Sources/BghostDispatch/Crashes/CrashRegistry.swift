@@ -12,13 +12,13 @@ package import BghostPolicy
 ///
 /// The host owns it and carries out its verdicts. It holds no reference to the host. Use it on the
 /// reactor's thread only. Each call costs O(1), besides the crashes within the window, of which
-/// there are at most `CrashLoop.Limits.crashesMax`. Times are monotonic nanoseconds.
+/// there are at most `CrashLoop.Limits.crashesMax`.
 package final class CrashRegistry {
     /// What the host does after a crash or a failed load.
     package enum Verdict: Equatable {
         /// Nothing: the crash is counted, or the plugin is quarantined already.
         case counted
-        /// No worker of the plugin starts until this time, monotonic nanoseconds.
+        /// No worker of the plugin starts until this time.
         case pause(until: MonotonicInstant)
         /// The plugin is quarantined for this reason, a sentence without a full stop.
         case quarantine(String)

@@ -53,7 +53,7 @@ package final class FactMonitor {
     /// The names of the probes, in the order of their bits.
     package var probes: [String] { facts?.sheet.probes ?? [] }
 
-    /// The time at which the host must call `deadlinePassed`, in monotonic nanoseconds; `.max` for never.
+    /// The time at which the host must call `deadlinePassed`; `never` for no call.
     ///
     /// It may change with every call.
     package var deadline: MonotonicInstant { facts?.deadline ?? .never }

@@ -14,7 +14,7 @@ internal import Glibc
 /// use at most a twentieth of one processor.
 ///
 /// The host owns it and handles the results. It holds no reference to the host. Use it on the
-/// reactor's thread only. Each call costs O(1) there. Times are monotonic nanoseconds.
+/// reactor's thread only. Each call costs O(1) there.
 final class DataDirectories {
     /// The limits of one folder.
     struct Limits: Sendable {

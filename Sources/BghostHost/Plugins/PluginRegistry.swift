@@ -50,7 +50,7 @@ final class PluginRegistry: SharesServices {
         self.reloader = reloader
     }
 
-    /// Whether a deadline of a plugin, monotonic nanoseconds, is one of those that are armed.
+    /// Whether a deadline of a plugin is one of those that are armed.
     func isLive(_ index: Int, _ deadline: MonotonicInstant) -> Bool {
         let plugin = plugins[index]
         return plugin.problem?.retryAt == deadline || plugin.prestartAt == deadline

@@ -30,7 +30,7 @@ final class PluginSlot {
     var refused: FileSnapshot?
     /// Whether a check or an inspection of its files is under way, which refers to its index.
     var isBeingChecked = false
-    /// The time of the next check of its files, in monotonic nanoseconds; `never` if none is armed.
+    /// The time of the next check of its files; `never` if none is armed.
     var checkAt: MonotonicInstant = .never
     /// The earliest time of the next check of its files.
     var checksFrom: MonotonicInstant = .zero
@@ -55,7 +55,7 @@ final class PluginSlot {
     var shortages = 0
     /// The number of consecutive failures of prestarted workers.
     var prestartFailures = 0
-    /// The earliest time of the next prestart, in monotonic nanoseconds.
+    /// The earliest time of the next prestart.
     var prestartAt: MonotonicInstant = .zero
     var dataDirectory = ""
     /// Limits the rate of its calls to the daemon.
@@ -180,7 +180,7 @@ struct PluginProblem {
     var message: String
     /// The files that cause it; `nil` if it may be solved although the files are unchanged.
     var files: FileSnapshot?
-    /// The earliest time of the next attempt, in monotonic nanoseconds.
+    /// The earliest time of the next attempt.
     var retryAt: MonotonicInstant = .never
     /// Whether it ends by itself; requests are accepted and wait.
     var isPause = false

@@ -65,7 +65,7 @@ final class RunSupervisor: SharesServices {
         self.onEnd = onEnd
     }
 
-    /// Whether the deadline of a run, monotonic nanoseconds, is the one that is armed.
+    /// Whether the deadline of a run is the one that is armed.
     func isLive(_ number: UInt64, _ deadline: MonotonicInstant) -> Bool {
         runs.run(number)?.armed == deadline
     }

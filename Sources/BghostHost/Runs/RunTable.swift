@@ -187,8 +187,6 @@ final class RunTable {
     }
 
     /// The records of all runs, with their use until now.
-    ///
-    /// - Parameter now: monotonic nanoseconds.
     func records(now: MonotonicInstant) -> [RunRecord] {
         slots.compactMap { run in
             guard let run else { return nil }

@@ -100,7 +100,7 @@ final class WorkerPool: SharesServices {
         replies.begin { [unowned self] in sendReply($0, to: $1, holding: $2) }
     }
 
-    /// Whether a deadline, monotonic nanoseconds, of an executor or of the placement is the one that is armed.
+    /// Whether a deadline of an executor or of the placement is the one that is armed.
     func isLive(_ token: TimerToken, _ deadline: MonotonicInstant) -> Bool {
         switch token {
         case .executor(let serial): executors[serial]?.deadline == deadline

@@ -13,8 +13,6 @@ package protocol FactSource: AnyObject {
     /// When the source wants the next call of `look`; `never` for no call.
     var deadline: MonotonicInstant { get }
     /// Starts the source.
-    ///
-    /// - Parameter now: monotonic nanoseconds, as in all these methods.
     func start(_ context: FactSourceContext, now: MonotonicInstant)
     /// Asks the source to read its facts again, as far as it can.
     ///

@@ -28,7 +28,6 @@ final class LineSocket {
     }
 
     private let socket: Descriptor
-    /// Monotonic nanoseconds.
     private let deadline: MonotonicInstant
     private var received: [UInt8] = []
     private var bytesLeft: Int

@@ -17,7 +17,7 @@ package import BghostModel
 ///
 /// It is a value: the same events at the same times have the same effects.
 ///
-/// Times are monotonic nanoseconds. No effect depends on the worker's cooperation.
+/// No effect depends on the worker's cooperation.
 package struct RunMachine: Equatable, Sendable {
     /// The time that a worker has to become ready, nanoseconds.
     package static let startLimit: UInt64 = 10_000_000_000

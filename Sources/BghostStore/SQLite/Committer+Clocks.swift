@@ -4,7 +4,6 @@ internal import BghostBase
 internal import CBghostSystem
 
 extension Committer {
-    /// Monotonic nanoseconds.
     static var now: MonotonicInstant { MonotonicInstant(nanoseconds: bgs_monotonic_ns()) }
 
     /// Unix nanoseconds.
