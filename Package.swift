@@ -911,11 +911,14 @@ if Context.environment["BGHOST_FUZZ"] != nil {
     package.targets.removeAll { !needed.contains($0.name) }
 }
 
-// A sanitizer builds everything again. These modules handle memory and threads themselves, and have no
-// dependency that would have to be built with it (Scripts/sanitize).
+// A sanitizer builds everything again. These modules handle memory and threads themselves, and have one
+// dependency that has to be built with it (Scripts/sanitize): the audit in the store is hashed.
 if let sanitizer = Context.environment["BGHOST_SANITIZE"] {
     package.products = []
-    package.dependencies = []
+    package.dependencies.removeAll { dependency in
+        guard case .sourceControl(_, let location, _) = dependency.kind else { return true }
+        return !location.contains("swift-nio-ssl")
+    }
     let tests = [
         "BghostLinuxTests", "BghostPluginTests", "BghostSandboxTests", "BghostStoreTests",
         "BghostWireTests",

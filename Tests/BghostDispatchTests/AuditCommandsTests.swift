@@ -136,7 +136,7 @@ import Testing
             #expect(owners.deadlines.count == 1, "one deadline for all rows")
             let deadline = actor.reactor.deadline
             #expect(before == .never && owners.audit.isLive(deadline))
-            #expect(deadline >= .zero + AuditCommands.headPeriod)
+            #expect(deadline >= MonotonicInstant.zero + AuditCommands.headPeriod)
             owners.audit.deadlinePassed()
             #expect(!owners.audit.isLive(deadline))
             await ReactorActor.wait { owners.events().contains("audit.head") }

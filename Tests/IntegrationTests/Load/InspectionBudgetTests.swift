@@ -32,18 +32,18 @@ extension SeparateHosts {
         @Test func `An inspection is followed by a rest twenty times as long`() {
             var budget = InspectionBudget()
             budget.spend(took: 5 * Self.second, processorTime: 0, now: 0, least: Self.second)
-            #expect(budget.next == .zero + 100 * Self.second)
-            budget.rest(took: 10 * Self.second, now: .zero + 10 * Self.second)
-            #expect(budget.next == .zero + 210 * Self.second)
-            budget.rest(took: 1, now: .zero + 20 * Self.second)
-            #expect(budget.next == .zero + 210 * Self.second)
+            #expect(budget.next == MonotonicInstant.zero + 100 * Self.second)
+            budget.rest(took: 10 * Self.second, now: MonotonicInstant.zero + 10 * Self.second)
+            #expect(budget.next == MonotonicInstant.zero + 210 * Self.second)
+            budget.rest(took: 1, now: MonotonicInstant.zero + 20 * Self.second)
+            #expect(budget.next == MonotonicInstant.zero + 210 * Self.second)
         }
 
         @Test func `A rest does not count as quiet time`() {
             var budget = InspectionBudget()
             budget.spend(took: Self.second, processorTime: 0, now: 0, least: Self.second)
             let now = budget.next
-            #expect(now == .zero + 20 * Self.second)
+            #expect(now == MonotonicInstant.zero + 20 * Self.second)
             budget.spend(took: 1, processorTime: 0, now: now, least: Self.second)
             #expect(budget.next == now + 2 * Self.second)
         }
