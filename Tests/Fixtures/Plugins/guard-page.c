@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Its table says it is longer than the memory behind it: the last BYTES bytes of a page, and then
- * nothing. The host reads no further than the page and refuses it. */
+ * Its table says it is longer than the memory behind it: the last BYTES bytes of a page, and then one
+ * that cannot be read; in a hole, another thread could map its memory. The host reads no further than the
+ * page and refuses it. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -19,7 +20,7 @@ const bg_plugin *bghost_plugin_v1(const bg_host *host) {
   (void)host;
   if (place == 0) {
     char *pages = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || munmap(pages + 4096, 4096) != 0) return 0;
+    if (pages == MAP_FAILED || mprotect(pages + 4096, 4096, PROT_NONE) != 0) return 0;
     place = pages + 4096 - BYTES;
     memcpy(place, &plugin, BYTES);
   }
