@@ -3,8 +3,9 @@
 /// An instant of the machine's monotonic clock, in nanoseconds since the machine started.
 ///
 /// It is a type of its own, so that the compiler refuses it where a date of the wall clock, which is an
-/// `Int64` of Unix nanoseconds, or a length, which is an `UInt64` of nanoseconds, belongs. It means nothing
-/// on another machine or after a restart of this one, so nothing stores it.
+/// `Int64` of Unix nanoseconds, or a length, which is a `UInt64` of nanoseconds, belongs. It means nothing
+/// on another machine or after a restart of this one, so the store has none; recordings of decisions have
+/// them, since a replay takes its clock from the recording.
 ///
 /// ```swift
 /// let deadline = now + limit
