@@ -46,6 +46,8 @@ import Testing
         #expect(try first.command(["trigger", "tick", "--wait"]).exitCode == 0)
         #expect(try first.command(["disable", "misbehave", "--reason", "hidden"]).exitCode == 0)
         #expect(try first.command(["enable", "misbehave"]).exitCode == 0)
+        #expect(try first.command(["pause", "tick", "--reason", "hidden"]).exitCode == 0)
+        #expect(try first.command(["resume", "tick"]).exitCode == 0)
         #expect(try first.command(["cancel", "later.1"]).exitCode == 0)
         #expect(try first.command(["discard", "--all"]).exitCode == 0)
         #expect(try first.command(["enable", "nosuch"]).exitCode != 0)
@@ -55,7 +57,8 @@ import Testing
         first.program.signal(SIGHUP)
         let wanted = [
             "unix trigger tick stored", "unix disable misbehave stored",
-            "unix enable misbehave stored", "unix cancel later.1 stored",
+            "unix enable misbehave stored", "unix pause tick stored",
+            "unix resume tick stored", "unix cancel later.1 stored",
             "unix discard unchanged", "unix enable nosuch refused BG4019",
             "unix backup \(folder.file("copy.db")) begun",
             "unix backup \(folder.file("copy.db")) done", "signal reload SIGHUP begun",
@@ -65,24 +68,24 @@ import Testing
         var found: [JSONNode] = []
         while found.count < wanted.count { found = try rows(first) }
         #expect(lines(found) == wanted)
-        #expect(found.compactMap { $0["seq"]?.int64 } == (1...10).map(Int64.init))
+        #expect(found.compactMap { $0["seq"]?.int64 } == (1...12).map(Int64.init))
         #expect(found[0]["uid"]?.int64 == Int64(geteuid()))
         let trigger = try #require(found[0]["refs"]?.string)
         let runs = try first.command(["runs", "tick", "--json"]).output
         #expect(runs.contains(trigger), "the request of the row has a run")
         #expect(!"\(found)".contains("hidden"))
-        #expect(try lines(rows(first, ["--verb", "enable", "--target", "no*"])) == [wanted[5]])
+        #expect(try lines(rows(first, ["--verb", "enable", "--target", "no*"])) == [wanted[7]])
         #expect(try rows(first, ["--actor", "signal"]).count == 2)
         #expect(try rows(first, ["--until", "1h"]).isEmpty)
         #expect(first.stop() == 0)
         let head = try #require(first.program.line(containing: "the audit ends with row"))
         let text = try #require(head.split(separator: " ").last.map(String.init))
-        #expect(text.hasPrefix("11:"), "\(head)")
+        #expect(text.hasPrefix("13:"), "\(head)")
 
         let second = try TestDaemon(manifest: path, folder: folder)
         #expect(try lines(rows(second)).last == "signal drain begun")
         let verdict = try second.command(["audit", "verify", "--head", text])
-        #expect(verdict.exitCode == 0 && verdict.output.contains("intact: 11 rows"), "\(verdict)")
+        #expect(verdict.exitCode == 0 && verdict.output.contains("intact: 13 rows"), "\(verdict)")
         #expect(second.program.line(containing: "the audit ends with row \(text)") != nil)
         second.program.signal(SIGKILL)
         _ = second.program.end()
@@ -95,6 +98,20 @@ import Testing
         let third = try TestDaemon(manifest: path, folder: folder)
         let broken = try third.command(["audit", "verify"])
         #expect(broken.exitCode == 1 && broken.output.contains("broken at row 2"), "\(broken)")
+        #expect(third.stop() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A drain has the row of who asked for it`() throws {
+        let path = try manifest()
+        let first = try TestDaemon(manifest: path, folder: folder)
+        #expect(try first.command(["drain", "--finish"]).exitCode == 0)
+        #expect(first.program.end() == 0)
+        let second = try TestDaemon(manifest: path, folder: folder)
+        #expect(try lines(rows(second)) == ["unix drain begun"])
+        #expect(second.stop() == 0)
+        let third = try TestDaemon(manifest: path, folder: folder)
+        #expect(try lines(rows(third)) == ["unix drain begun", "signal drain begun"])
         #expect(third.stop() == 0)
     }
 

@@ -228,5 +228,12 @@ struct FullDiskTests {
         #expect(rows.contains("begun") && rows.contains("done"), "\(rows)")
         // A drain is never refused.
         #expect(first.stop() == 0)
+        let second = try daemon()
+        try fill(second)
+        try letWait(second, 1)
+        #expect(try bghost(["drain", "--finish"]).exitCode == 0)
+        // What waited for room is lost, which the log says.
+        #expect(second.program.line(containing: "could not store") != nil)
+        #expect(second.program.end() == 0)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
 internal import BghostBase
 internal import BghostHost
 internal import BghostLinux
@@ -317,10 +318,14 @@ private struct HostService: Service, CustomStringConvertible {
     func run() async throws {
         // The wait throws when the service is cancelled; drain the host in this case too.
         try? await gracefulShutdown()
-        // A daemon that cannot note its end ends in any case.
-        await host.noteLater(
-            AuditEntry(at: WallClock.now, AuditActor(.signal), verb: "drain", status: .begun)
-        )
+        // After a drain that an operator asked for, there was no signal, and its row is there.
+        let status = await host.drainStatus()
+        if !status.draining || status.finishing {
+            // A daemon that cannot note its end ends in any case.
+            await host.noteLater(
+                AuditEntry(at: WallClock.now, AuditActor(.signal), verb: "drain", status: .begun)
+            )
+        }
         await host.drain()
     }
 }

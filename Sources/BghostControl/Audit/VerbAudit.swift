@@ -16,6 +16,8 @@ extension Endpoint {
         case withChange
         /// One row before and one after what is stored nowhere, or elsewhere.
         case around
+        /// One row before it, which never stands in the way: a daemon without room stops all the same.
+        case before
         /// One row of its own, which never stands in the way.
         case login
     }
@@ -26,8 +28,9 @@ extension Endpoint {
             .clearUses, .disable, .enable, .pause, .resume, .act:
             .withChange
         case .expire, .stop, .reload, .backup, .simulateFact, .simulateClock, .testNotification,
-            .cancelTransfer, .retryTransfer, .drain:
+            .cancelTransfer, .retryTransfer:
             .around
+        case .drain: .before
         case .ticket, .beginSession, .endSession: .login
         case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .run,
             .starts, .past, .pending, .dead, .throttle, .uses, .why, .outbox, .transfers, .logs,
@@ -102,6 +105,10 @@ struct VerbAudit: Sendable {
                     return try await handler()
                 }
             case .withChange: return try await answer(endpoint, scope, handler)
+            case .before:
+                isBegun = true
+                await audit.noteLater(scope.entry.with(.begun))
+                return try await handler()
             case .login:
                 let response = try await AuditScope.$current.withValue(scope) {
                     try await handler()

@@ -41,7 +41,7 @@ struct EndpointRouter {
         case .never: return false
         // What is no flag is refused by the endpoint.
         case .around where endpoint == .reload: return (try? Query(request).flag("dryRun")) != true
-        case .around, .withChange, .login: return true
+        case .around, .before, .withChange, .login: return true
         }
     }
 

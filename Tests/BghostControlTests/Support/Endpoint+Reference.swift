@@ -167,7 +167,7 @@ extension Endpoint {
 
     /// The codes of its own refusals, besides `APIReference.common`.
     var codes: [FaultCode] {
-        ownCodes + ([.never, .login].contains(auditing) ? [] : [.auditFailed])
+        ownCodes + ([.never, .before, .login].contains(auditing) ? [] : [.auditFailed])
     }
 
     private var ownCodes: [FaultCode] {
