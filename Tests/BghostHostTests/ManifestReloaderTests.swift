@@ -31,8 +31,8 @@ import Testing
         }
     }
 
-    private static func makeDaemon(_ reactor: Reactor, _ file: File) throws -> TestDaemon {
-        try TestDaemon(reactor) { $0.rereadManifest = { file.read() } }
+    private static func makeDaemon(_ reactor: Reactor, _ file: File) throws -> TestOwners {
+        try TestOwners(reactor) { $0.rereadManifest = { file.read() } }
     }
 
     /// The manifest of the daemon, with another task of the same handler.

@@ -15,10 +15,10 @@ import Testing
 /// The way of a notification from a plugin to the run that delivers it, without a process.
 @Suite(.timeLimit(.minutes(5))) struct NotificationDeliveryTests {
     /// A daemon whose task `backup` delivers.
-    private static func makeDaemon(_ reactor: Reactor) throws -> TestDaemon {
+    private static func makeDaemon(_ reactor: Reactor) throws -> TestOwners {
         var manifest = SampleManifest.make { $0.retry.attemptsMax = 1 }
         manifest.notifications = NotificationSettings(task: manifest.tasks[0].identifier)
-        let daemon = try TestDaemon(reactor, manifest: manifest, slotCount: 2)
+        let daemon = try TestOwners(reactor, manifest: manifest, slotCount: 2)
         daemon.owners.notifications.recover([], [], zone: .utc)
         return daemon
     }
@@ -32,7 +32,7 @@ import Testing
         var isStored: [Bool] = []
     }
 
-    private static func post(_ id: String, _ daemon: TestDaemon) throws -> Answer {
+    private static func post(_ id: String, _ daemon: TestOwners) throws -> Answer {
         let answer = Answer()
         try daemon.owners.notifications.post(content(id), of: "plugin", zone: .utc) { result in
             if case .success = result {
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `Without a delivering task a post is refused`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor)
+            let daemon = try TestOwners(actor.reactor)
             daemon.owners.notifications.recover([], [], zone: .utc)
             #expect(throws: NotificationFault.self) { try Self.post("storm", daemon) }
         }

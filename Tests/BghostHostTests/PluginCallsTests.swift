@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PluginCallsTests {
     @Test func `cancel_all withdraws what is pending, and answers then`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor)
+            let daemon = try TestOwners(actor.reactor)
             try await daemon.submit(earliestBegin: .max)
             try daemon.call(.cancelAllPending, number: 1)
             await ReactorActor.wait { !daemon.executor.replies.isEmpty }
@@ -29,7 +29,7 @@ import Testing
         async throws
     {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor)
+            let daemon = try TestOwners(actor.reactor)
             try await daemon.submit(earliestBegin: .max)
             for number in 1...UInt64(HostLimits.callsMax) {
                 try daemon.call(.cancelAllPending, number: number)
@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-extension TestDaemon {
+extension TestOwners {
     fileprivate var pending: [RunID] {
         owners.dispatcher.scheduler.pending(ofPlugin: plugin.index).map(\.request.id)
     }

@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PluginRegistryTests {
     @Test func `A paused plugin starts no run until its pause has ended`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor)
+            let daemon = try TestOwners(actor.reactor)
             let registry = daemon.owners.registry
             registry.pause(daemon.plugin, "its worker ended", until: registry.now + 1)
             #expect(daemon.plugin.problem?.isPause == true)
@@ -27,7 +27,7 @@ import Testing
 
     @Test func `A plugin that crashes too often is quarantined, and that is stored`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor) { $0.timeouts.crashes.pause = 0 }
+            let daemon = try TestOwners(actor.reactor) { $0.timeouts.crashes.pause = 0 }
             let registry = daemon.owners.registry
             for number in 1...5 {
                 #expect(!registry.crashes.isQuarantined("plugin"), "before crash \(number)")
@@ -49,7 +49,7 @@ import Testing
 
     @Test func `A load that fails again and again quarantines the plugin`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor)
+            let daemon = try TestOwners(actor.reactor)
             let registry = daemon.owners.registry
             registry.loadFailed(daemon.plugin, "bghost_plugin_v1 is absent")
             let first = try #require(daemon.plugin.problem)
@@ -67,7 +67,7 @@ import Testing
         async throws
     {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor)
+            let daemon = try TestOwners(actor.reactor)
             let old = daemon.plugin
             daemon.owners.plugins.retire(old)
             for _ in 1...5 { daemon.owners.registry.loadFailed(old, "it ended its worker") }

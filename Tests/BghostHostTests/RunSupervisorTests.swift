@@ -15,7 +15,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RunSupervisorTests {
     @Test func `A run starts in a free executor, and its end is stored`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor)
+            let daemon = try TestOwners(actor.reactor)
             let run = try await daemon.run()
             #expect(run.record.state == .running && daemon.owners.runs.count == 1)
             #expect(daemon.executor.isIdle == false)
@@ -38,7 +38,7 @@ import Testing
                 $0.limits = limits
                 $0.retry.attemptsMax = 1
             }
-            let daemon = try TestDaemon(actor.reactor, manifest: manifest)
+            let daemon = try TestOwners(actor.reactor, manifest: manifest)
             let run = try await daemon.run()
             #expect(daemon.executor.cancelled.isEmpty)
             daemon.passDeadlines()
@@ -63,7 +63,7 @@ import Testing
         async throws
     {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor)
+            let daemon = try TestOwners(actor.reactor)
             let commands = HostCommands(daemon.owners)
             let unknown = RunID(high: 1, low: 1)
             let first = commands.runs.makeWaiter()
@@ -81,7 +81,7 @@ import Testing
         async throws
     {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor)
+            let daemon = try TestOwners(actor.reactor)
             daemon.executor.handlers = [Ready.Handler(name: "other", flags: 0)]
             _ = try await daemon.owners.intake.submit(
                 Submission(task: "backup"),

@@ -248,7 +248,7 @@ import Testing
     @Test func `The daemon's events set the status line of systemd`() async throws {
         let manager = Manager()
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor) { $0.notify = { manager.receive($0) } }
+            let daemon = try TestOwners(actor.reactor) { $0.notify = { manager.receive($0) } }
             daemon.owners.reporter.ready()
             #expect(
                 manager.take() == [[.ready, .status("0 runs in progress, 0 requests pending")]]
@@ -278,7 +278,7 @@ import Testing
 
     @Test func `Without a service manager no watchdog timer is armed`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor)
+            let daemon = try TestOwners(actor.reactor)
             let (reporter, deadlines) = (daemon.owners.reporter, daemon.owners.services.deadlines)
             let before = deadlines.count
             reporter.begin()

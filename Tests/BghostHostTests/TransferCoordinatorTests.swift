@@ -46,7 +46,7 @@ import Testing
     }
 
     private nonisolated(nonsending) static func open(
-        _ daemon: TestDaemon
+        _ daemon: TestOwners
     ) async throws -> TransferTable {
         try await daemon.owners.transfers.open { _ in
             MemoryTransferJournal()
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `Without sessions there is no journal`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor)
+            let daemon = try TestOwners(actor.reactor)
             try await daemon.owners.transfers.open { _ in
                 Issue.record("a journal is opened")
                 return MemoryTransferJournal()
@@ -74,7 +74,7 @@ import Testing
 
     @Test func `The end of a session wakes its handler once, with the transfers`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor, manifest: Self.manifest())
+            let daemon = try TestOwners(actor.reactor, manifest: Self.manifest())
             let table = try await Self.open(daemon)
             let end = Self.end(1)
             table.bridge.sessionEnded(end)
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `A failed wake is repeated later`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor, manifest: Self.manifest())
+            let daemon = try TestOwners(actor.reactor, manifest: Self.manifest())
             let table = try await Self.open(daemon)
             table.bridge.sessionEnded(Self.end(1))
             await ReactorActor.wait { !daemon.executor.started.isEmpty }
@@ -109,7 +109,7 @@ import Testing
 
     @Test func `No wake starts while a run waits for the transfer`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor, manifest: Self.manifest(), slotCount: 2)
+            let daemon = try TestOwners(actor.reactor, manifest: Self.manifest(), slotCount: 2)
             let table = try await Self.open(daemon)
             let run = try await daemon.run()
             let end = Self.end(1)

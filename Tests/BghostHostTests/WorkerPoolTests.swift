@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct WorkerPoolTests {
     @Test func `The executor that became free last gets the next run`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor, slotCount: 1)
+            let daemon = try TestOwners(actor.reactor, slotCount: 1)
             let pool = daemon.owners.pool
             let other = TestExecutor(
                 serial: daemon.owners.executors.nextSerial(),
@@ -41,7 +41,7 @@ import Testing
         async throws
     {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor, slotCount: 2)
+            let daemon = try TestOwners(actor.reactor, slotCount: 2)
             let run = try await daemon.run()
             daemon.owners.pool.retire(daemon.executor)
             #expect(daemon.executor.state == .retiring && !daemon.executor.isAskedToFinish)
@@ -53,7 +53,7 @@ import Testing
 
     @Test func `An executor that does not finish in time is killed`() async throws {
         try await ReactorActor.run { actor in
-            let daemon = try TestDaemon(actor.reactor) { $0.timeouts.finish = 1 }
+            let daemon = try TestOwners(actor.reactor) { $0.timeouts.finish = 1 }
             daemon.owners.pool.retire(daemon.executor)
             #expect(daemon.executor.isAskedToFinish && !daemon.executor.isKilled)
             daemon.passDeadlines()

@@ -16,7 +16,7 @@ extension Integration {
 
         private func withBudget(
             _ budget: RuntimePerDay,
-            _ body: (TestDaemon) async throws -> Void
+            _ body: (RunningHost) async throws -> Void
         ) async throws {
             var manifest = try TestManifest.misbehave()
             let index = try #require(manifest.plugins.firstIndex { $0.name == "misbehave" })

@@ -29,7 +29,7 @@ extension Integration {
             async throws
         {
             let folder = try TemporaryDirectory()
-            let daemon = try await TestDaemon(try manifest(), folder: folder, adjust: durable)
+            let daemon = try await RunningHost(try manifest(), folder: folder, adjust: durable)
             let host = daemon.host
             var runs: [RunRecord] = []
             for task in Self.stopping + Self.deaf {
@@ -87,7 +87,7 @@ extension Integration {
         {
             for task in ["crash-in-start", "write-rubbish", "flood-stdout", "allocate", "succeed"] {
                 let limits = WorkerLimits(memoryBytes: 64 << 20)
-                let daemon = try await TestDaemon(
+                let daemon = try await RunningHost(
                     try TestManifest.misbehave(grace: Self.grace, limits: limits)
                 )
                 let request = try await daemon.host.trigger(Submission(task: task))

@@ -35,7 +35,7 @@ extension Integration {
         }
 
         /// The crash that counts for the plugin, and its text in `status` until the next worker.
-        private func charged(_ daemon: TestDaemon, _ words: String) async throws {
+        private func charged(_ daemon: RunningHost, _ words: String) async throws {
             let line = try await daemon.line { $0.event == "worker.idle_work" }
             #expect(line.plugin == "idler")
             #expect(line.message.contains(words), "\(line.message)")
@@ -43,7 +43,7 @@ extension Integration {
             #expect(pause.plugin == "idler" && pause.message.contains(words), "\(pause.message)")
         }
 
-        private func idler(_ daemon: TestDaemon) async -> PluginStatus? {
+        private func idler(_ daemon: RunningHost) async -> PluginStatus? {
             await daemon.host.status().plugins.first { $0.name == "idler" }
         }
 

@@ -105,7 +105,7 @@ extension Integration {
 
         @Test(.timeLimit(.minutes(5)))
         func `A drain asks runs inside the daemon to stop`() async throws {
-            let daemon = try await TestDaemon(try manifest())
+            let daemon = try await RunningHost(try manifest())
             let run = try await daemon.begin("honour-cancel")
             await daemon.end()
             let record = try #require(await daemon.host.waitForRun(ofRequest: run.request))

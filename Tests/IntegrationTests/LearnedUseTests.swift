@@ -22,7 +22,7 @@ extension Integration {
             return manifest
         }
 
-        private func pass(days: Int, in daemon: TestDaemon) async throws {
+        private func pass(days: Int, in daemon: RunningHost) async throws {
             _ = try await daemon.host.simulate(clock: try SimulatedClock("+\(days * 24)h"))
         }
 
@@ -32,7 +32,7 @@ extension Integration {
         {
             let folder = try TemporaryDirectory()
             let manifest = try learning("echo", in: try TestManifest.misbehave())
-            func withStore(_ body: (TestDaemon) async throws -> Void) async throws {
+            func withStore(_ body: (RunningHost) async throws -> Void) async throws {
                 try await withDaemon(
                     manifest,
                     folder: folder,

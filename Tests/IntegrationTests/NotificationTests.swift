@@ -46,24 +46,24 @@ extension Integration {
             )
         }
 
-        private func path(_ daemon: TestDaemon, _ name: String) -> String {
+        private func path(_ daemon: RunningHost, _ name: String) -> String {
             daemon.folder.file("state/data/notify/\(name)")
         }
 
-        private func lines(_ daemon: TestDaemon, _ name: String) throws -> [JSONNode] {
+        private func lines(_ daemon: RunningHost, _ name: String) throws -> [JSONNode] {
             guard let bytes = try? File.read(path(daemon, name)) else { return [] }
             return try String(decoding: bytes, as: UTF8.self).split(separator: "\n").map {
                 try JSONReader.parse(String($0))
             }
         }
 
-        private func make(_ daemon: TestDaemon, _ name: String) throws {
+        private func make(_ daemon: RunningHost, _ name: String) throws {
             let fd = open(path(daemon, name), O_CREAT | O_WRONLY, 0o600)
             try #require(fd >= 0)
             close(fd)
         }
 
-        private func post(_ daemon: TestDaemon, _ parameters: String) async throws -> String {
+        private func post(_ daemon: RunningHost, _ parameters: String) async throws -> String {
             let run = try await daemon.run("post", parameters)
             #expect(run.outcome == .succeeded)
             return try await daemon.line(LogFilter(run: run.id)) {
@@ -71,14 +71,14 @@ extension Integration {
             }.message
         }
 
-        private func delivered(_ daemon: TestDaemon, _ id: String) async throws {
+        private func delivered(_ daemon: RunningHost, _ id: String) async throws {
             try await daemon.line {
                 $0.event == "notification.delivered" && $0.message.contains("`\(id)`")
             }
         }
 
         /// Waits until so many have been delivered.
-        private func deliveries(_ daemon: TestDaemon, _ count: Int) async throws {
+        private func deliveries(_ daemon: RunningHost, _ count: Int) async throws {
             var seen = 0
             try await daemon.line { entry in
                 if entry.event == "notification.delivered" { seen += 1 }

@@ -17,7 +17,7 @@ extension Integration {
 
         private func withTask(
             _ isPermitted: Bool,
-            _ body: (TestDaemon) async throws -> Void
+            _ body: (RunningHost) async throws -> Void
         ) async throws {
             var manifest = try TestManifest.misbehave()
             if !isPermitted { manifest.tasks.removeAll { $0.identifier.description == "echo" } }
@@ -29,7 +29,7 @@ extension Integration {
             )
         }
 
-        private func pending(_ daemon: TestDaemon) async -> [PendingRequest] {
+        private func pending(_ daemon: RunningHost) async -> [PendingRequest] {
             await daemon.host.pending(task: "echo", limit: 10).requests
         }
 

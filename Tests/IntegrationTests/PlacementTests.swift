@@ -77,7 +77,7 @@ private func untilEverywhere(_ threads: [Int32]) async {
     while threads.contains(where: isOnOne) { await Task.yield() }
 }
 
-extension TestDaemon {
+extension RunningHost {
     /// The reactor, and the main threads of the workers of `misbehave`.
     fileprivate var keptThreads: [Int32] {
         get async { await workers(of: "misbehave") + [host.reactorThread] }

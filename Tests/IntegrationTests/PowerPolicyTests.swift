@@ -16,7 +16,7 @@ extension Integration {
 
         private func withBattery(
             _ policy: PowerPolicy,
-            _ body: (TestDaemon) async throws -> Void
+            _ body: (RunningHost) async throws -> Void
         ) async throws {
             var manifest = try TestManifest.misbehave()
             manifest.host.powerPolicy = policy
@@ -38,7 +38,7 @@ extension Integration {
             facts.report(.batteryNotLow, .charge(percent: percent), text: "\(percent) %")
         }
 
-        private func status(_ daemon: TestDaemon) async throws -> String {
+        private func status(_ daemon: RunningHost) async throws -> String {
             _ = try await daemon.run("situation")
             return try await daemon.line(LogFilter(task: "situation")) {
                 $0.message.hasPrefix("refresh ")

@@ -66,7 +66,7 @@ extension Integration {
         @Test(.timeLimit(.minutes(5)))
         func `Idle workers end with a drain`() async throws {
             let manifest = try TestManifest.misbehave(prestart: 3)
-            let daemon = try await TestDaemon(manifest)
+            let daemon = try await RunningHost(manifest)
             let idle = try await daemon.readyWorkers(3)
             await daemon.end()
             for pid in idle { #expect(!isAlive(pid)) }
@@ -164,7 +164,7 @@ extension Integration {
     }
 }
 
-extension TestDaemon {
+extension RunningHost {
     /// The process ids of the first workers that became ready, once there have been so many.
     fileprivate func readyWorkers(_ count: Int) async throws -> [Int32] {
         var pids: [Int32] = []

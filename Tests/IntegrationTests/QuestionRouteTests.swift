@@ -151,7 +151,7 @@ extension Integration {
         /// Serves a host that has a little of everything, with the library of one plugin put right
         /// where only a look at it could notice.
         private static func serving(
-            _ body: (TestDaemon, ControlServer, String, RouteSubjects) async throws -> Void
+            _ body: (RunningHost, ControlServer, String, RouteSubjects) async throws -> Void
         ) async throws {
             let folder = try TemporaryDirectory()
             var manifest = try TestManifest.misbehave(

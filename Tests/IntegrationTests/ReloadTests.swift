@@ -26,7 +26,7 @@ extension Integration {
             _ manifest: Manifest,
             _ body:
                 @escaping @Sendable (
-                    TestDaemon, @escaping @Sendable (Manifest) async throws -> ReloadReport
+                    RunningHost, @escaping @Sendable (Manifest) async throws -> ReloadReport
                 ) async throws -> Void
         ) async throws {
             let disk = Disk(manifest)

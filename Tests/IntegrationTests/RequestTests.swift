@@ -204,7 +204,7 @@ extension Integration {
 
         /// A run that is under way while another is asked for and that is then expired; and what
         /// became of the other.
-        private func two(_ daemon: TestDaemon) async throws -> (RunRecord, RunRecord?) {
+        private func two(_ daemon: RunningHost) async throws -> (RunRecord, RunRecord?) {
             let run = try await daemon.begin("honour-cancel")
             let request = try await daemon.host.submit(Submission(task: "honour-cancel"))
             #expect(await daemon.host.expire(run: run.id))

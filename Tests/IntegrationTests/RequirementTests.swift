@@ -17,7 +17,7 @@ extension Integration {
         /// A host whose tasks `echo` and `honour-cancel` require external power and space.
         private func withRequirements(
             losing loss: RequirementLoss = RequirementLoss(),
-            _ body: (TestDaemon) async throws -> Void
+            _ body: (RunningHost) async throws -> Void
         ) async throws {
             var manifest = try TestManifest.misbehave()
             for index in manifest.tasks.indices
@@ -34,7 +34,7 @@ extension Integration {
             facts.report(.storage, .space(percent: 50, bytes: 1 << 40))
         }
 
-        private func waitingFor(_ task: String, _ daemon: TestDaemon) async -> [String] {
+        private func waitingFor(_ task: String, _ daemon: RunningHost) async -> [String] {
             await daemon.host.status().tasks.first { $0.identifier == task }?.pending?.waitingFor
                 ?? []
         }

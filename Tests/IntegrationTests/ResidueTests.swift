@@ -126,7 +126,7 @@ private func mixedManifest() throws -> Manifest {
     return manifest
 }
 
-private func runMixed(_ daemon: TestDaemon, rounds: Int) async throws {
+private func runMixed(_ daemon: RunningHost, rounds: Int) async throws {
     let tasks = [
         "succeed", "fail", "echo", "honour-cancel-fd", "ignore-cancel", "crash-in-start",
         "write-rubbish", "close-descriptors", "fork-children", "flood-stdout",

@@ -47,7 +47,7 @@ extension Integration {
         /// A host whose task `echo` has a schedule, with a store that outlives it.
         private func withSchedule(
             _ schedule: TaskSchedule,
-            _ body: (TestDaemon) async throws -> Void
+            _ body: (RunningHost) async throws -> Void
         ) async throws {
             var manifest = try TestManifest.misbehave()
             let index = try #require(
@@ -80,11 +80,11 @@ extension Integration {
             }
         }
 
-        private func pending(_ daemon: TestDaemon) async -> PendingRequest? {
+        private func pending(_ daemon: RunningHost) async -> PendingRequest? {
             await daemon.host.status().tasks.first { $0.identifier == "echo" }?.pending
         }
 
-        private func runs(_ daemon: TestDaemon) async -> [RunRecord] {
+        private func runs(_ daemon: RunningHost) async -> [RunRecord] {
             await daemon.host.runs(task: "echo", limit: 100)
         }
 

@@ -27,7 +27,7 @@ extension Integration {
             return manifest
         }
 
-        private func line(_ daemon: TestDaemon) async throws -> String {
+        private func line(_ daemon: RunningHost) async throws -> String {
             try await daemon.line(LogFilter(task: "situation")) {
                 $0.message.hasPrefix("refresh ")
             }.message

@@ -111,7 +111,7 @@ extension Integration {
             let manifest = try manifest(granting: [])
             func withFacts(
                 _ facts: ManualFacts,
-                _ body: (TestDaemon) async throws -> Void
+                _ body: (RunningHost) async throws -> Void
             ) async throws {
                 facts.report(.externalPower, .state(false), text: "battery")
                 try await withDaemon(

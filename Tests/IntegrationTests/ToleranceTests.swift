@@ -14,7 +14,7 @@ extension Integration {
 
         init() throws { folder = try TemporaryDirectory() }
 
-        private func withStore(_ body: (TestDaemon) async throws -> Void) async throws {
+        private func withStore(_ body: (RunningHost) async throws -> Void) async throws {
             try await withDaemon(
                 try TestManifest.misbehave(),
                 folder: folder,

@@ -23,21 +23,21 @@ extension Integration {
         }
 
         /// The explanation of the one request of a task, which must wait.
-        private func why(_ task: String, _ daemon: TestDaemon) async throws -> Explanation {
+        private func why(_ task: String, _ daemon: RunningHost) async throws -> Explanation {
             let answer = try await daemon.host.explain(task)
             #expect(answer.requests.count == 1)
             return try #require(answer.requests.last)
         }
 
         /// The one closed gate of the one request of a task.
-        private func closed(_ task: String, _ daemon: TestDaemon) async throws -> Gate {
+        private func closed(_ task: String, _ daemon: RunningHost) async throws -> Gate {
             let why = try await why(task, daemon)
             #expect(why.closed.count == 1, "\(why.closed.map(\.label))")
             return try #require(why.closed.first)
         }
 
         /// Waits until a request's run has ended well.
-        private func expectRun(_ request: PendingRequest, _ daemon: TestDaemon) async throws {
+        private func expectRun(_ request: PendingRequest, _ daemon: RunningHost) async throws {
             let run = try #require(await daemon.host.waitForRun(ofRequest: request.id))
             #expect(run.outcome == .succeeded)
         }

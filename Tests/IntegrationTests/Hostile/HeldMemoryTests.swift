@@ -45,7 +45,7 @@ extension SeparateHosts {
         private static func fail(
             _ count: Int,
             of run: RunRecord,
-            in daemon: TestDaemon
+            in daemon: RunningHost
         ) async throws {
             var failed = 0
             var refused = 0

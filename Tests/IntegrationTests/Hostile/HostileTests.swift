@@ -157,7 +157,7 @@ private func limitDescriptors(to count: Int) throws -> Int {
 }
 
 /// Has so many workers crash at once, and returns their process ids.
-private func crash(_ count: Int, _ daemon: TestDaemon) async throws -> [Int32] {
+private func crash(_ count: Int, _ daemon: RunningHost) async throws -> [Int32] {
     var requests: [PendingRequest] = []
     for _ in 0..<count {
         requests.append(try await daemon.host.trigger(Submission(task: "exit-in-cancel")))
@@ -172,7 +172,7 @@ private func crash(_ count: Int, _ daemon: TestDaemon) async throws -> [Int32] {
     return pids
 }
 
-private func meet(_ hostility: Hostility, _ daemon: TestDaemon) async throws {
+private func meet(_ hostility: Hostility, _ daemon: RunningHost) async throws {
     let record = try await daemon.runBesideOthers(hostility.handler)
     let outcome = try #require(record.outcome).text
     #expect(
@@ -190,7 +190,7 @@ private func meet(_ hostility: Hostility, _ daemon: TestDaemon) async throws {
 }
 
 /// Holds all that was logged to what can be shown on a terminal.
-private func expectPrintable(_ daemon: TestDaemon) throws {
+private func expectPrintable(_ daemon: RunningHost) throws {
     for entry in daemon.log.entries(matching: LogFilter(), limit: 8192) {
         let isPlain = entry.message.unicodeScalars.allSatisfy {
             $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)

@@ -24,7 +24,7 @@ extension Integration {
             return manifest
         }
 
-        private static func written(_ daemon: TestDaemon) -> Int {
+        private static func written(_ daemon: RunningHost) -> Int {
             daemon.log.entries(matching: LogFilter(), limit: 8192)
                 .filter { $0.source == .stdout }
                 .reduce(0) { $0 + $1.message.utf8.count + 1 }

@@ -62,7 +62,7 @@ struct Storm: Sendable {
         return manifest
     }
 
-    func rage(_ daemon: TestDaemon) async throws -> Report {
+    func rage(_ daemon: RunningHost) async throws -> Report {
         var report = Report()
         while report.submitted < size {
             let numbers = report.submitted..<min(size, report.submitted + Self.wave)

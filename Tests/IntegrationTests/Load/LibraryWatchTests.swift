@@ -46,11 +46,11 @@ extension Integration {
             configuration.timeouts.inspect = 10_000_000
         }
 
-        private func status(_ daemon: TestDaemon) async throws -> PluginStatus {
+        private func status(_ daemon: RunningHost) async throws -> PluginStatus {
             try #require(await daemon.host.status().plugins.first { $0.name == "changing" })
         }
 
-        private func expectRun(_ request: PendingRequest, _ daemon: TestDaemon) async throws {
+        private func expectRun(_ request: PendingRequest, _ daemon: RunningHost) async throws {
             let run = try #require(await daemon.host.waitForRun(ofRequest: request.id))
             #expect(run.outcome == .succeeded)
         }

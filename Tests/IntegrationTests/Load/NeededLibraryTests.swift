@@ -52,7 +52,7 @@ extension Integration {
             return manifest
         }
 
-        private func problem(_ daemon: TestDaemon) async throws -> String {
+        private func problem(_ daemon: RunningHost) async throws -> String {
             let status = await daemon.host.status()
             return try #require(status.plugins.first { $0.name == "needy" }).problem ?? ""
         }

@@ -43,12 +43,12 @@ extension Integration {
             configuration.timeouts.crashes.pause = 10_000_000
         }
 
-        private func plugin(_ daemon: TestDaemon) async throws -> PluginStatus {
+        private func plugin(_ daemon: RunningHost) async throws -> PluginStatus {
             try #require(await daemon.host.status().plugins.first { $0.name == "bad" })
         }
 
         /// Has it crash until it is not run any more.
-        private func bring(_ daemon: TestDaemon, intoQuarantineAfter crashes: Int) async throws {
+        private func bring(_ daemon: RunningHost, intoQuarantineAfter crashes: Int) async throws {
             for _ in 0..<crashes {
                 let record = try await daemon.run("task")
                 #expect(record.outcome == .crashed(.signalled(SIGSEGV)))
@@ -284,7 +284,7 @@ extension Integration {
 /// A daemon on a folder of the test's that loads what crashes into itself.
 private func withDaemonInside(
     _ path: String,
-    _ body: (TestDaemon) async throws -> Void
+    _ body: (RunningHost) async throws -> Void
 ) async throws {
     let library = try Fixture.library("crash-in-constructor")
     var manifest = try TestManifest.plugin("bad", library: library)

@@ -12,7 +12,7 @@ import Testing
 extension Integration {
     /// Requests that failed too often.
     @Suite struct DeadLetterTests {
-        private func dead(_ daemon: TestDaemon, times: Int = 1) async throws {
+        private func dead(_ daemon: RunningHost, times: Int = 1) async throws {
             var left = times
             try await daemon.line(LogFilter(task: "fail")) { entry in
                 if entry.event == "request.dead" { left -= 1 }

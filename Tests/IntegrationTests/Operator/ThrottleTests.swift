@@ -24,7 +24,7 @@ extension Integration {
         private func ended(
             _ task: String,
             _ parameters: String = "{}",
-            _ daemon: TestDaemon
+            _ daemon: RunningHost
         ) async throws -> RunRecord {
             let request = try await daemon.host.submit(
                 Submission(task: task, parameters: parameters)

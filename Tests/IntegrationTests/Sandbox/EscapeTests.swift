@@ -233,7 +233,7 @@ final class Scene: Sendable {
     }
 }
 
-extension TestDaemon {
+extension RunningHost {
     /// Has the plugin do something: "done", or the name of the error that stopped it.
     fileprivate func attempt(
         _ act: String,
@@ -252,7 +252,7 @@ private func withEscapes(
     _ given: Scene? = nil,
     neighbours: Bool = false,
     adjust: @escaping (inout HostConfiguration) -> Void = { _ in },
-    _ body: (TestDaemon, Scene) async throws -> Void
+    _ body: (RunningHost, Scene) async throws -> Void
 ) async throws {
     let scene = try given ?? Scene()
     // It says that its libraries lie where secrets do, which must not open these to it.

@@ -11,7 +11,7 @@ import Testing
 func withLonelyDaemon(
     _ manifest: Manifest,
     adjust: (inout HostConfiguration) -> Void = { _ in },
-    _ body: (TestDaemon) async throws -> Void
+    _ body: (RunningHost) async throws -> Void
 ) async throws {
     Orphan.adopt()
     try await withDaemon(

@@ -4,7 +4,7 @@ import BghostModel
 import Synchronization
 import Testing
 
-extension TestDaemon {
+extension RunningHost {
     /// Runs a task while those of other plugins go on, and holds them to be undisturbed by it.
     func runBesideOthers(_ task: String, _ parameters: String = "{}") async throws -> RunRecord {
         let isOver = Flag()

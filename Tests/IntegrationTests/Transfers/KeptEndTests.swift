@@ -22,7 +22,7 @@ extension Integration {
         }
 
         /// Has a transfer end whose wake keeps it.
-        private func keep(_ server: FileServer, _ daemon: TestDaemon) async throws -> String {
+        private func keep(_ server: FileServer, _ daemon: RunningHost) async throws -> String {
             let parameters = TransferManifest.parameters(server, session: "keeping")
             #expect(try await daemon.run("begin", parameters).outcome == .succeeded)
             let id = try await daemon.said("began")
@@ -31,7 +31,7 @@ extension Integration {
             return id
         }
 
-        private func claimed(_ daemon: TestDaemon, _ more: [(String, String)] = []) async throws
+        private func claimed(_ daemon: RunningHost, _ more: [(String, String)] = []) async throws
             -> [String]
         {
             let run = try await daemon.run("claim", parameters(more))

@@ -20,7 +20,7 @@ extension Integration {
             return manifest
         }
 
-        private func begin(_ server: FileServer, _ daemon: TestDaemon, _ name: String) async throws
+        private func begin(_ server: FileServer, _ daemon: RunningHost, _ name: String) async throws
         {
             let parameters = TransferManifest.parameters(
                 server,
@@ -29,7 +29,7 @@ extension Integration {
             #expect(try await daemon.run("begin", parameters).outcome == .succeeded)
         }
 
-        private func expectBelowLimit(_ daemon: TestDaemon) {
+        private func expectBelowLimit(_ daemon: RunningHost) {
             let usage = FolderUsage(
                 of: daemon.transferFolder,
                 bytesMax: .max,

@@ -70,7 +70,7 @@ enum TransferManifest {
     }
 }
 
-extension TestDaemon {
+extension RunningHost {
     /// What follows a word in a line of the plugin's.
     func said(
         _ word: String,

@@ -14,7 +14,7 @@ extension Integration {
     @Suite struct TransferWakeTests {
         private func begin(
             _ server: FileServer,
-            _ daemon: TestDaemon,
+            _ daemon: RunningHost,
             session: String = "s",
             _ more: [(String, String)] = []
         ) async throws {
@@ -22,7 +22,7 @@ extension Integration {
             #expect(try await daemon.run("begin", parameters).outcome == .succeeded)
         }
 
-        private func wakeEnded(_ daemon: TestDaemon, _ session: String = "s") async throws {
+        private func wakeEnded(_ daemon: RunningHost, _ session: String = "s") async throws {
             try await daemon.line(LogFilter(task: "urlSession.\(session)")) {
                 $0.event == "run.ended" && $0.message.hasPrefix("succeeded")
             }

@@ -13,7 +13,7 @@ import Glibc
 import Testing
 
 /// A host with real workers, for one test.
-final class TestDaemon: Sendable {
+final class RunningHost: Sendable {
     let host: Host
     let log: HostLog
     let folder: TemporaryDirectory
@@ -137,9 +137,9 @@ func withDaemon(
     _ manifest: Manifest,
     folder: TemporaryDirectory? = nil,
     adjust: (inout HostConfiguration) -> Void = { _ in },
-    _ body: (TestDaemon) async throws -> Void
+    _ body: (RunningHost) async throws -> Void
 ) async throws {
-    let daemon = try await TestDaemon(manifest, folder: folder, adjust: adjust)
+    let daemon = try await RunningHost(manifest, folder: folder, adjust: adjust)
     do {
         try await body(daemon)
     } catch {

@@ -16,7 +16,7 @@ import BghostWire
 import Testing
 
 /// The owners of a daemon with one plugin, whose executor the test plays; there is no process.
-final class TestDaemon {
+final class TestOwners {
     private struct NoFetcher: Fetching {
         func fetch(
             _ request: FetchRequest,
