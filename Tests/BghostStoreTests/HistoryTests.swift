@@ -216,12 +216,17 @@ import Testing
         }
         for number in 0..<300 { try await store.commit(.startSkipped(start(number))) }
         func all() -> [SkippedStart] { store.store.skippedStarts(SkippedStartQuery(limit: 1000)) }
+        // The store's thread may still delete rows, so a later look can find fewer.
+        func expectTheNewest() {
+            let kept = all()
+            #expect(kept == (0..<300).reversed().prefix(kept.count).map(start))
+            #expect((50...58).contains(kept.count))
+        }
         try await until(store) { all().count <= 58 }
-        let kept = all()
-        #expect(kept == (0..<300).reversed().prefix(kept.count).map(start) && kept.count >= 50)
+        expectTheNewest()
         store.store.close()
         store = try open(policy, chunk: 8)
-        #expect(all() == kept)
+        expectTheNewest()
         let some = store.store.skippedStarts(
             SkippedStartQuery(task: "t1", since: 1280, until: 1290, limit: 3)
         )
