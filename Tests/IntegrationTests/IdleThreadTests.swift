@@ -9,15 +9,6 @@ import Testing
 extension SeparateHosts {
     /// What it costs the daemon to watch workers with very many threads.
     @Suite struct IdleThreadTests {
-        /// The processor time of this process, nanoseconds.
-        private static var used: UInt64 {
-            var usage = rusage()
-            getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-            let seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec
-            let micros = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec
-            return UInt64(seconds) * 1_000_000_000 + UInt64(micros) * 1000
-        }
-
         @Test(
             .timeLimit(.minutes(10)),
             .enabled(if: geteuid() == 0, "other users may have no 25,000 threads")
@@ -50,10 +41,10 @@ extension SeparateHosts {
                         #expect(line.message == "threads 4095")
                     }
                     let clock = ContinuousClock()
-                    let (start, before) = (clock.now, Self.used)
+                    let (start, before) = (clock.now, usedProcessorTime())
                     // The first cancelled run ends the time over which they all idle.
                     try await daemon.line { $0.event == "run.expiring" }
-                    let (took, after) = (clock.now - start, Self.used)
+                    let (took, after) = (clock.now - start, usedProcessorTime())
                     try #require(took > .seconds(4), "too short to measure: \(took)")
                     let share = Duration.nanoseconds(Int64(after - before)) / took
                     print(
