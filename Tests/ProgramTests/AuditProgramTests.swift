@@ -115,6 +115,24 @@ import Testing
         #expect(third.stop() == 0)
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `bghost audit -f shows what is there and then each new row`() throws {
+        let daemon = try TestDaemon(manifest: try manifest(), folder: folder)
+        #expect(try daemon.command(["disable", "misbehave"]).exitCode == 0)
+        let follow = try RunningProgram(command: [
+            "sh", "-c",
+            "exec \(Artifact.path("bghost")) audit -f --json --state-dir \(daemon.state) >&2",
+        ])
+        #expect(follow.line(containing: #""verb":"disable""#) != nil)
+        #expect(try daemon.command(["enable", "misbehave"]).exitCode == 0)
+        let row = try #require(follow.line(containing: #""verb":"enable""#))
+        #expect(try JSONReader.parse(row)["seq"]?.int64 == 2)
+        follow.signal(SIGINT)
+        _ = follow.end()
+        #expect(follow.lines.filter { $0.contains("disable") }.count == 1, "each row once")
+        #expect(daemon.stop() == 0)
+    }
+
     /// An answered verb is in the tables and in the audit, whenever the daemon is killed.
     @Test(.timeLimit(.minutes(10)))
     func `A killed daemon has no change without its row, and no row without its change`() throws {
