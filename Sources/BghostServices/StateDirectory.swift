@@ -21,7 +21,7 @@ package final class StateDirectory: Sendable {
     package init(
         _ path: String,
         allowsUntrustedFiles: Bool = false,
-        deadOwnerWait: Int64 = 2_000
+        deadOwnerWait: Int64 = 10_000
     ) throws(HostError) {
         self.path = path
         // Check before creating: below a symbolic link of another user, it would be created at the
@@ -121,56 +121,31 @@ package final class StateDirectory: Sendable {
         }
     }
 
-    /// The process ID in a lock file; `nil` if it contains none.
-    private static func owner(of path: String) -> String? {
-        guard let text = readFile(path, bytesMax: 32), !text.isEmpty else { return nil }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// Whether a process exists; one that cannot be named counts as alive.
-    private static func isAlive(_ owner: String?) -> Bool {
-        guard let owner, let pid = Int32(owner), pid > 0 else { return true }
-        return kill(pid, 0) == 0 || errno != ESRCH
-    }
-
-    /// Locks the state directory.
-    ///
-    /// The lock belongs to the open file, so the kernel releases it when the daemon ends in any
-    /// way; a file that remains locks nothing.
     private static func lock(
         _ directory: String,
         _ deadOwnerWait: Int64
     ) throws(HostError) -> Int32 {
         let path = directory + "/lock"
-        var fd = LockFile.open(path)
-        // A child that a killed daemon was about to execute has a copy of the lock for a moment.
-        if fd == -EAGAIN, !isAlive(owner(of: path)) {
-            fd = LockFile.open(path, wait: deadOwnerWait)
-        }
-        guard fd >= 0 else {
-            if fd == -EAGAIN || fd == -EACCES, let owner = owner(of: path) {
-                throw .stateDirectoryTaken(
-                    "another bghost (pid \(owner)) uses \(directory); stop it or name another directory"
-                        + " with --state-dir"
+        do throws(LockFault) {
+            return try LockFile.claim(path, deadOwnerWait: deadOwnerWait)
+        } catch {
+            throw switch error {
+            case .held(let owner):
+                .stateDirectoryTaken(
+                    "\(owner.map { "another bghost (pid \($0))" } ?? "another process") uses"
+                        + " \(directory); stop it or name another directory with --state-dir"
+                )
+            case .cannotLock(let code):
+                .stateDirectory(
+                    "cannot lock \(path): \(String(cString: strerror(code)));"
+                        + " name another directory with --state-dir"
+                )
+            case .cannotWrite(let code):
+                .stateDirectory(
+                    "cannot write \(path): \(String(cString: strerror(code))); free some space or"
+                        + " name another directory with --state-dir"
                 )
             }
-            throw .stateDirectory(
-                "cannot lock \(path): \(String(cString: strerror(0 - fd)));"
-                    + " name another directory with --state-dir"
-            )
         }
-        var pid = String(getpid())
-        let isWritten = pid.withUTF8 {
-            ftruncate(fd, 0) == 0 && pwrite(fd, $0.baseAddress, $0.count, 0) == $0.count
-        }
-        guard isWritten else {
-            let reason = String(cString: strerror(errno))
-            close(fd)
-            throw .stateDirectory(
-                "cannot write \(path): \(reason); free some space or name another directory with"
-                    + " --state-dir"
-            )
-        }
-        return fd
     }
 }

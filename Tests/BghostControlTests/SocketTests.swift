@@ -56,8 +56,8 @@ struct SocketTests {
         let path = folder.file("control.sock")
         // Linux gives no process this number.
         let name = try folder.write("4194304\n", to: "control.sock.lock")
-        let copy = open(name, O_RDWR | O_CLOEXEC)
-        try #require(copy >= 0 && flock(copy, LOCK_EX | LOCK_NB) == 0)
+        let copy = LockFile.open(name)
+        try #require(copy >= 0)
         let watch = inotify_init1(Int32(IN_CLOEXEC))
         try #require(inotify_add_watch(watch, name, UInt32(IN_ACCESS)) >= 0)
         async let released: Void = onThread {

@@ -28,7 +28,7 @@ package final class SocketClaim: Sendable {
     package init(
         path: String,
         inherited: Int32? = nil,
-        lockWait: Int = 2000
+        lockWait: Int64 = 10_000
     ) throws(ControlFault) {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         let folder = slash == path.startIndex ? "/" : String(path[..<slash])
@@ -167,67 +167,25 @@ package final class SocketClaim: Sendable {
         )
     }
 
-    /// Locks an open file.
-    ///
-    /// A child that a killed daemon was about to execute has a copy of the lock, and of the listening socket,
-    /// for a moment: this thread waits for it.
-    ///
-    /// - Returns: 0, or an error number.
-    private static func lock(_ fd: Int32, wait: Int) -> Int32 {
-        var waited = 0
-        while flock(fd, LOCK_EX | LOCK_NB) != 0 {
-            let code = errno
-            guard code == EWOULDBLOCK, waited < wait, !isAlive(owner(of: fd)) else {
-                return code
-            }
-            usleep(5000)
-            waited += 5
-        }
-        return 0
-    }
-
-    /// The process ID in a lock file; `nil` if it contains none.
-    private static func owner(of fd: Int32) -> Int32? {
-        var digits = [UInt8](repeating: 0, count: 16)
-        let count = max(0, pread(fd, &digits, digits.count, 0))
-        return Int32(String(decoding: digits.prefix(count).prefix { $0 != 10 }, as: UTF8.self))
-    }
-
-    /// Whether a process exists; one that cannot be named counts as alive.
-    private static func isAlive(_ pid: Int32?) -> Bool {
-        guard let pid, pid > 0 else { return true }
-        return kill(pid, 0) == 0 || errno != ESRCH
-    }
-
     private static func takeLock(
         _ name: String,
         of path: String,
-        wait: Int
+        wait: Int64
     ) throws(ControlFault) -> Int32 {
-        // Without O_NOFOLLOW, a planted symbolic link could make the daemon overwrite one of its files.
-        let fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard fd >= 0 else {
-            throw ControlFault(
-                errno == EACCES ? .socketForbidden : .socketFolder,
-                "cannot open \(name): \(reason(errno))"
-            )
-        }
-        let code = lock(fd, wait: wait)
-        guard code == 0 else {
-            defer { close(fd) }
-            guard code == EWOULDBLOCK else {
-                throw ControlFault(.socketFolder, "cannot lock \(name): \(reason(code))")
+        do throws(LockFault) {
+            return try LockFile.claim(name, deadOwnerWait: wait)
+        } catch {
+            throw switch error {
+            case .held(let owner): taken(path, by: owner)
+            case .cannotLock(let code):
+                ControlFault(
+                    code == EACCES ? .socketForbidden : .socketFolder,
+                    "cannot lock \(name): \(reason(code))"
+                )
+            case .cannotWrite(let code):
+                ControlFault(.socketFolder, "cannot write \(name): \(reason(code))")
             }
-            throw taken(path, by: owner(of: fd))
         }
-        // The pid is only for people and for the message above; the kernel holds the lock.
-        let line = Array("\(getpid())\n".utf8)
-        guard ftruncate(fd, 0) == 0, pwrite(fd, line, line.count, 0) == line.count else {
-            let code = errno
-            close(fd)
-            throw ControlFault(.socketFolder, "cannot write \(name): \(reason(code))")
-        }
-        return fd
     }
 
     private static func checkOccupant(_ path: String) throws(ControlFault) {
