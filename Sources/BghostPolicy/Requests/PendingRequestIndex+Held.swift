@@ -29,7 +29,9 @@ extension PendingRequestIndex.Entries {
     func heldBytes(_ number: Int) -> Int {
         var bytes = rows[number].heldBytes
         if rows[number].isOfPluginEntry { bytes += identifierBytes(number) }
-        for place in extras(number)?.retries ?? [] { bytes += place.request.heldBytes }
+        for place in extras(number).map({ Array($0.retries.all) }) ?? [] {
+            bytes += place.request.heldBytes
+        }
         return bytes
     }
 

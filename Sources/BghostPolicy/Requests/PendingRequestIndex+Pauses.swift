@@ -14,12 +14,11 @@ extension PendingRequestIndex {
         var moved: [Request] = []
         if entries.hasRetries(entry) {
             entries.changeExtras(entry) { extras in
-                for index in extras.retries.indices {
-                    let place = extras.retries[index]
-                    guard let request = place.request.moved(by: step) else { continue }
-                    let rank = RequestRank.moved(place.rank, of: request, now: now)
-                    extras.retries[index] = RequestPlace(request: request, rank: rank)
+                extras.retries.replace { place in
+                    guard let request = place.request.moved(by: step) else { return nil }
                     moved.append(request)
+                    let rank = RequestRank.moved(place.rank, of: request, now: now)
+                    return RequestPlace(request: request, rank: rank)
                 }
             }
         }

@@ -169,7 +169,7 @@ package struct PendingRequestIndex: Sendable {
     mutating func withdrawAll(entry: Int) -> [Request] {
         defer {
             setPending(nil, entry: entry)
-            for place in entries.extras(entry)?.retries ?? [] {
+            for place in entries.extras(entry).map({ Array($0.retries.all) }) ?? [] {
                 addHeldBytes(-place.request.heldBytes, ofGroup: entries.kind(entry).group)
             }
             entries.changeExtras(entry) { $0 = Extras(delayedUntil: $0.delayedUntil) }
@@ -207,7 +207,7 @@ package struct PendingRequestIndex: Sendable {
         while let (index, rank) = popReady() {
             entriesVisited += 1
             entries.rows[index].queuedRank = RequestRow.notQueued
-            guard let candidate = entries.candidate(index, now: now), candidate.rank == rank,
+            guard let candidate = entries.nextCandidate(index, now: now), candidate.rank == rank,
                 let request = entries.request(candidate, of: index)
             else {
                 // The request was withdrawn meanwhile, or the clock was set back to before its
@@ -290,7 +290,7 @@ package struct PendingRequestIndex: Sendable {
         case .retry(let number):
             let bytes = entries.request(candidate, of: index)?.heldBytes ?? 0
             addHeldBytes(-bytes, ofGroup: entries.kind(index).group)
-            entries.changeExtras(index) { $0.retries.remove(at: number) }
+            entries.changeExtras(index) { $0.retries.remove(number) }
         case .manual: entries.changeExtras(index) { $0.manual.removeFirst() }
         }
         noteIfIdle(index)
@@ -307,7 +307,7 @@ package struct PendingRequestIndex: Sendable {
     ///   date is then closed at once, also if it is blocked under its rank.
     mutating func enqueueIfReady(_ entry: Int, now: Int64, isDue: Bool = false) {
         arm(entry, now: now)
-        guard let candidate = entries.candidate(entry, now: now),
+        guard let candidate = entries.nextCandidate(entry, now: now),
             candidate.rank != entries.rows[entry].queuedRank || isDue && candidate.isMissed
         else { return }
         let isStale = entries.rows[entry].queuedRank != RequestRow.notQueued

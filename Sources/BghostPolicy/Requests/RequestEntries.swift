@@ -124,14 +124,16 @@ extension PendingRequestIndex {
         func requirements(_ number: Int) -> RequirementSet {
             let pending = rows[number].hasRequest ? rows[number].requirements : []
             guard let extras = extras(number) else { return pending }
-            return extras.retries.reduce(into: pending) { $0.formUnion($1.request.requirements) }
+            return extras.retries.all.reduce(into: pending) {
+                $0.formUnion($1.request.requirements)
+            }
         }
 
         /// Whether an identifier has a request with an id in a range.
         func hasRequest(_ number: Int, in ids: ClosedRange<RunID>) -> Bool {
             if let id = rows[number].pendingID, ids.contains(id) { return true }
             guard let extras = extras(number) else { return false }
-            return extras.retries.contains { ids.contains($0.request.id) }
+            return extras.retries.all.contains { ids.contains($0.request.id) }
                 || extras.manual.contains { ids.contains($0.request.id) }
         }
 
@@ -158,51 +160,78 @@ extension PendingRequestIndex {
         /// The request that would start next if nothing blocked it: the oldest manual run, otherwise the due
         /// request with the lowest rank.
         ///
-        /// Missed requests count as due, so that the caller receives and closes them.
+        /// Missed requests count as due, so that the caller receives and closes them. The cost is O(log n)
+        /// in the retries of the identifier.
+        mutating func nextCandidate(_ number: Int, now: Int64) -> Candidate? {
+            guard rows[number].hasExtras else { return pendingCandidate(number, nil, now: now) }
+            extras[number]?.retries.advance(to: now)
+            let delayedUntil = extras[number]?.delayedUntil
+            let slot = extras[number]?.retries.first(delayedUntil: delayedUntil)
+            return candidate(number, extras[number], retry: slot, now: now)
+        }
+
+        /// The same for a question, which changes nothing: it looks at each retry of the identifier.
         func candidate(_ number: Int, now: Int64) -> Candidate? {
-            let extras = extras(number)
+            guard var extras = extras(number) else {
+                return pendingCandidate(number, nil, now: now)
+            }
+            extras.retries.advance(to: now)
+            let slot = extras.retries.first(delayedUntil: extras.delayedUntil)
+            return candidate(number, extras, retry: slot, now: now)
+        }
+
+        private func candidate(
+            _ number: Int,
+            _ extras: Extras?,
+            retry slot: Int?,
+            now: Int64
+        ) -> Candidate? {
             if let first = extras?.manual.first {
                 return Candidate(source: .manual, rank: first.rank, isMissed: false)
             }
-            var best: Candidate?
-            for (index, place) in (extras?.retries ?? []).enumerated()
-            where place.dates.isDue(delayedUntil: extras?.delayedUntil, now: now)
-                && place.rank < best?.rank ?? .max
-            {
-                let isMissed = place.dates.isMissed(now: now)
-                best = Candidate(source: .retry(index), rank: place.rank, isMissed: isMissed)
-            }
-            let rank = rows[number].rank
-            if let dates = rows[number].dates,
-                dates.isDue(delayedUntil: extras?.delayedUntil, now: now),
-                rank < best?.rank ?? .max
-            {
-                let isMissed = dates.isMissed(now: now)
-                best = Candidate(source: .pending, rank: rank, isMissed: isMissed)
-            }
-            return best
+            let pending = pendingCandidate(number, extras?.delayedUntil, now: now)
+            guard let slot, let place = extras?.retries[slot],
+                place.rank <= pending?.rank ?? .max
+            else { return pending }
+            return Candidate(
+                source: .retry(slot),
+                rank: place.rank,
+                isMissed: place.dates.isMissed(now: now)
+            )
+        }
+
+        private func pendingCandidate(
+            _ number: Int,
+            _ delayedUntil: Int64?,
+            now: Int64
+        ) -> Candidate? {
+            guard let dates = rows[number].dates,
+                dates.isDue(delayedUntil: delayedUntil, now: now)
+            else { return nil }
+            let isMissed = dates.isMissed(now: now)
+            return Candidate(source: .pending, rank: rows[number].rank, isMissed: isMissed)
         }
 
         func request(_ candidate: Candidate, of number: Int) -> Request? {
             switch candidate.source {
             case .pending: pending(number)
-            case .retry(let index): extras[number]?.retries[index].request
+            case .retry(let slot): extras[number]?.retries[slot]?.request
             case .manual: extras[number]?.manual.first?.request
             }
         }
 
         /// The next date on which the state of this entry changes without an event.
-        func nextDate(_ number: Int, now: Int64) -> Int64? {
-            let extras = extras(number)
-            var next = rows[number].dates?.nextDate(delayedUntil: extras?.delayedUntil, now: now)
-            for place in extras?.retries ?? [] {
-                guard let date = place.dates.nextDate(delayedUntil: extras?.delayedUntil, now: now)
-                else {
-                    continue
-                }
-                next = Swift.min(next ?? date, date)
+        mutating func nextDate(_ number: Int, now: Int64) -> Int64? {
+            guard rows[number].hasExtras else {
+                return rows[number].dates?.nextDate(delayedUntil: nil, now: now)
             }
-            return next
+            let delayedUntil = extras[number]?.delayedUntil
+            let next = rows[number].dates?.nextDate(delayedUntil: delayedUntil, now: now)
+            extras[number]?.retries.advance(to: now)
+            guard let date = extras[number]?.retries.nextDate(delayedUntil: delayedUntil) else {
+                return next
+            }
+            return Swift.min(next ?? date, date)
         }
     }
 }

@@ -32,7 +32,8 @@ extension PendingRequestIndex {
             let pending = pending.map { RequestPlace(request: $0, rank: row.rank) }
             guard let extras else { return pending.map { [$0.request] } ?? [] }
             return extras.manual.all.map(\.request)
-                + (extras.retries + (pending.map { [$0] } ?? [])).sorted { $0.rank < $1.rank }
+                + (Array(extras.retries.all) + (pending.map { [$0] } ?? []))
+                .sorted { $0.rank < $1.rank }
                 .map(\.request)
         }
 
@@ -47,7 +48,7 @@ extension PendingRequestIndex {
             if row.pendingID == id {
                 return pending.map { RequestPlace(request: $0, rank: row.rank) }
             }
-            return extras?.retries.first { $0.request.id == id }
+            return extras?.retries.all.first { $0.request.id == id }
                 ?? extras?.manual.all.first { $0.request.id == id }
         }
 
@@ -75,7 +76,7 @@ extension PendingRequestIndex {
         /// The time until which only manual runs start, Unix nanoseconds; `nil` if there is no hold.
         var delayedUntil: Int64?
         /// Requests that have had a run and wait for another one.
-        var retries: [RequestPlace] = []
+        var retries = RetryQueue()
         /// Manual runs, the oldest first.
         var manual = Queue<RequestPlace>()
 
