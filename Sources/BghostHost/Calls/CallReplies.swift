@@ -65,7 +65,10 @@ final class CallReplies {
     /// - Returns: the executor; `nil` if it has ended, so that no reply is possible.
     func close(_ serial: UInt32) -> (any RunExecutor)? {
         guard let executor = executors[serial] else { return nil }
-        executor.openCalls -= 1
+        close(executor)
         return executor
     }
+
+    /// Ends an open call of an executor.
+    func close(_ executor: any RunExecutor) { executor.openCalls -= 1 }
 }

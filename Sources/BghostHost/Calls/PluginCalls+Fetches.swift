@@ -57,7 +57,7 @@ extension PluginCalls {
     ) {
         guard let executor = executors[serial] else { return }
         if share != nil {
-            executor.openCalls -= 1
+            replies.close(executor)
             executor.fetches[number] = nil
         }
         switch result {

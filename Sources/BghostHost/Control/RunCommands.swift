@@ -156,8 +156,7 @@ final class RunCommands {
     /// Cancels a run as if its time were over; `false` if it is not running.
     func expire(_ id: RunID) -> Bool {
         guard let run = runs.run(id: id) else { return false }
-        run.isExpirySimulated = true
-        supervisor.handle(.stop(.expired), of: run.number)
+        supervisor.simulateExpiry(of: run)
         return true
     }
 

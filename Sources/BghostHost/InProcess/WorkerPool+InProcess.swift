@@ -101,7 +101,7 @@ extension WorkerPool {
         let numbers = executor.runs
         forget(executor)
         for number in numbers {
-            runs.index(of: number).map { runs[$0]?.record.message = message }
+            supervisor.note(message: message, of: number)
             supervisor.handle(.refused, of: number)
         }
     }
@@ -118,11 +118,11 @@ extension WorkerPool {
                     released(executor, slotIndex)
                 }
             case .progress(let progress):
-                guard let index = runs.index(of: progress.run) else { continue }
-                runs[index]?.record.progress = RunProgress(
+                supervisor.noteProgress(
+                    of: progress.run,
                     done: progress.done,
                     total: progress.total,
-                    phase: PrintableText.escaped(progress.phase)
+                    phase: progress.phase
                 )
             case .log(let line):
                 note(
@@ -152,15 +152,9 @@ extension WorkerPool {
     ///
     /// The plugin is not used again in this daemon, because its state is unknown.
     func abandon(_ executor: any RunExecutor) {
-        let plugin = executor.plugin
-        let message =
-            "a run of `\(plugin.name)` inside the daemon did not stop and was abandoned; restart"
-            + " bghost to use it again, or set `\"isolation\": \"worker\"`"
         let numbers = executor.runs
         forget(executor)
-        plugin.problem = PluginProblem(message: message, files: plugin.files)
-        log.write(.error, "plugin.abandoned", message, plugin: plugin.name)
-        registry.reportProblem(of: plugin)
+        registry.abandoned(executor.plugin)
         for number in numbers { supervisor.handle(.workerLost, of: number) }
         onEnd()
     }

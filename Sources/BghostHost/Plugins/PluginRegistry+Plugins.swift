@@ -37,7 +37,7 @@ extension PluginRegistry {
         plugin.held = found.held
         plugin.libraries = found.libraries
         plugin.isWatched = found.isWatched
-        plugin.sandboxSpec = nil
+        pool.forgetSandbox(of: plugin)
         plugin.change = nil
         plugin.candidate = nil
         if !found.isWatched { scheduleCheck(at: plugin) }
@@ -124,6 +124,19 @@ extension PluginRegistry {
         let shift = UInt64(min(plugin.shortages, HostLimits.shortageDoublingsMax))
         plugin.shortages += 1
         pause(plugin, message, until: now + timeouts.loadBackoff << shift)
+    }
+
+    /// The machine has the resources again that a worker of the plugin needs.
+    func shortageEnded(_ plugin: PluginSlot) { plugin.shortages = 0 }
+
+    /// Makes a plugin in the daemon unusable because a run of it did not stop.
+    func abandoned(_ plugin: PluginSlot) {
+        let message =
+            "a run of `\(plugin.name)` inside the daemon did not stop and was abandoned; restart"
+            + " bghost to use it again, or set `\"isolation\": \"worker\"`"
+        plugin.problem = PluginProblem(message: message, files: plugin.files)
+        log.write(.error, "plugin.abandoned", message, plugin: plugin.name)
+        reportProblem(of: plugin)
     }
 
     /// Handles the timer of a plugin, for a retry or for a check of its files.

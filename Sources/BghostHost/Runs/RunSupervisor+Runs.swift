@@ -99,8 +99,7 @@ extension RunSupervisor {
         }
         handle(.began, of: number)
         guard let begun = runs[index], begun.number == number else { return }
-        pool.pin(begun.executor)
-        begun.executor.unownedOutput = 0
+        pool.runBegins(in: begun.executor)
         let isWake = task.kind == .urlSession
         let sent = begun.executor.start(
             Start(
@@ -148,7 +147,7 @@ extension RunSupervisor {
     private func refuse(_ number: UInt64, _ message: String) {
         guard let index = runs.index(of: number), let run = runs[index] else { return }
         run.record.message = message
-        run.executor.hasReleased[WorkerSlot.of(number)] = true
+        pool.willNotStart(number, in: run.executor)
         handle(.refused, of: number)
     }
 
@@ -272,7 +271,7 @@ extension RunSupervisor {
         record.stopReason = run.machine.stopReason
         record.endedAt = clock.wall
         record.duration = run.machine.beganAt.map { Duration(nanoseconds: now.since($0)) }
-        record.usage.outputBytes = run.outputBytes
+        record.usage = run.usage
         noteDetails(of: run, &record)
         runs.remove(at: index)
         if run.isBeingStopped { runsBeingStopped -= 1 }
@@ -308,7 +307,7 @@ extension RunSupervisor {
     private func noteDetails(of run: ActiveRun, _ record: inout RunRecord) {
         let crash = run.crash.isEmpty ? nil : run.crash
         if let crash, record.message.isEmpty { record.message = crash.sentence }
-        guard crash != nil || run.outputBytes > 0 else { return }
+        guard crash != nil || run.usage.outputBytes > 0 else { return }
         detailsOfEnded[record.id] = RunDetails(crash: crash, output: run.output.text)
     }
 

@@ -34,7 +34,8 @@ final class ActiveRun {
     var cpuShare: Int64 = 0
     /// Whether the run counts among those for which the reactor's priority is raised.
     var isBeingStopped = false
-    var outputBytes = 0
+    /// What it used, as far as it was measured; the pool of its executor writes it.
+    var usage = RunUsage()
     var droppedOutput = 0
     /// Whether transfers of the run continue without it since it was cancelled.
     var hasDetached = false
@@ -191,7 +192,7 @@ final class RunTable {
         slots.compactMap { run in
             guard let run else { return nil }
             var record = run.record
-            record.usage.outputBytes = run.outputBytes
+            record.usage = run.usage
             record.duration = run.machine.beganAt.map { Duration(nanoseconds: now.since($0)) }
             return record
         }

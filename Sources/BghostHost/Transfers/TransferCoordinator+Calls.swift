@@ -184,12 +184,12 @@ extension TransferCoordinator {
         else {
             if let executor = executors[serial], executor.transferWaits[number] != nil {
                 executor.transferWaits[number] = nil
-                executor.openCalls -= 1
+                replies.close(executor)
             }
             if record != nil { giveBack(id) }
             return
         }
-        executor.openCalls -= 1
+        replies.close(executor)
         guard let record else {
             executor.transferWaits[number] = nil
             let status = wait.isDetached ? CallStatus.cancelled : CallStatus.absent

@@ -40,9 +40,9 @@ extension Worker {
             cpuAtEnd = cpu
             noteChildrenCPU(own: cpu)
             let children = childrenCPU - run.childrenCPUAtBegin
-            run.record.usage.cpu = .nanoseconds(max(0, cpu - run.cpuAtBegin) + children)
+            run.usage.cpu = .nanoseconds(max(0, cpu - run.cpuAtBegin) + children)
         }
-        if let peak = process.peakResidentBytes { run.record.usage.peakMemoryBytes = peak }
+        if let peak = process.peakResidentBytes { run.usage.peakMemoryBytes = peak }
     }
 
     func sampleMemory() { _ = process?.sampleMemory() }

@@ -69,16 +69,16 @@ extension WorkerPool {
             if worker.runOfSlot.count == 1, runs[index]?.machine.beganAt != nil {
                 let atBegin =
                     (runs[index]?.cpuAtBegin ?? 0) + (runs[index]?.childrenCPUAtBegin ?? 0)
-                runs[index]?.record.usage.cpu = .nanoseconds(max(0, end.cpuNanoseconds - atBegin))
+                runs[index]?.usage.cpu = .nanoseconds(max(0, end.cpuNanoseconds - atBegin))
             }
-            if let peak = end.peakMemoryBytes { runs[index]?.record.usage.peakMemoryBytes = peak }
+            if let peak = end.peakMemoryBytes { runs[index]?.usage.peakMemoryBytes = peak }
         }
         if worker.killedFor == nil { noteCrash(of: worker, how) }
         if wasLoading, worker.killedFor == nil {
             let message = worker.plugin.loadMessage("ended its worker (\(how.text))")
             registry.loadFailed(worker.plugin, message)
             for number in worker.runs {
-                runs.index(of: number).map { runs[$0]?.record.message = message }
+                supervisor.note(message: message, of: number)
             }
         } else if worker.state != .ending, worker.killedFor == nil {
             log.write(
@@ -121,9 +121,8 @@ extension WorkerPool {
         measureData(of: worker.plugin)
         for number in worker.runs {
             guard let how else {
-                runs.index(of: number).map {
-                    runs[$0]?.record.message = shortage ?? worker.plugin.problem?.message ?? ""
-                }
+                let message = shortage ?? worker.plugin.problem?.message ?? ""
+                supervisor.note(message: message, of: number)
                 supervisor.handle(shortage == nil ? .refused : .workerLost, of: number)
                 continue
             }

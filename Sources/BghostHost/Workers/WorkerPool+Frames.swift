@@ -171,11 +171,11 @@ extension WorkerPool {
     private func progressed(_ frame: borrowing Frame, by worker: Worker) throws(WireError) {
         _ = try startedSlot(of: frame.subject, in: worker)
         let progress = try Progress(frame)
-        guard let index = runs.index(of: progress.run) else { return }
-        runs[index]?.record.progress = RunProgress(
+        supervisor.noteProgress(
+            of: progress.run,
             done: progress.done,
             total: progress.total,
-            phase: PrintableText.escaped(progress.phase)
+            phase: progress.phase
         )
     }
 
@@ -207,7 +207,7 @@ extension WorkerPool {
     private func refused(_ worker: Worker, _ refused: Refused) {
         let message = PrintableText.escaped(refused.message)
         for number in worker.runs {
-            runs.index(of: number).map { runs[$0]?.record.message = message }
+            supervisor.note(message: message, of: number)
         }
         registry.loadFailed(worker.plugin, message)
         for number in worker.runs { supervisor.handle(.refused, of: number) }

@@ -194,8 +194,8 @@ extension WorkerPool {
         }
         let limit = executor.plugin.limits.outputBytes
         let bytes = text.utf8.count + 1
-        runs[index]?.outputBytes += bytes
-        let total = runs[index]?.outputBytes ?? 0
+        runs[index]?.usage.outputBytes += bytes
+        let total = runs[index]?.usage.outputBytes ?? 0
         // Keep dropped lines here as well: the last lines show how the run ended.
         runs[index]?.keepOutput(text)
         guard total <= limit else {

@@ -36,11 +36,17 @@ struct Placement {
 }
 
 extension WorkerPool {
+    /// Prepares an executor for a run that is sent to it next.
+    func runBegins(in executor: any RunExecutor) {
+        executor.unownedOutput = 0
+        pin(executor)
+    }
+
     /// Pins an executor to the reactor's processor before a run is sent to it.
     ///
     /// It does so only if the run is the only one and is likely to be short. Several runs use
     /// several processors.
-    func pin(_ executor: any RunExecutor) {
+    private func pin(_ executor: any RunExecutor) {
         guard let everywhere = placement.everywhere else { return }
         executor.begunAt = now
         guard runs.count == 1, executor.isLikelyShort, !reactor.isUrgent, now >= placement.notBefore

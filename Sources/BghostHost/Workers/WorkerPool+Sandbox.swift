@@ -32,6 +32,9 @@ extension WorkerPool {
         return sandboxSpec
     }
 
+    /// Forgets the sandbox of a plugin whose files have changed.
+    func forgetSandbox(of plugin: PluginSlot) { plugin.sandboxSpec = nil }
+
     /// Handles the sandbox report of a worker, which it sends before it runs any code of its plugin.
     func confined(_ worker: Worker, _ confined: Confined) {
         worker.isConfined = true

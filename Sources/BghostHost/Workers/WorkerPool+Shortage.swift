@@ -19,10 +19,15 @@ extension WorkerPool {
         registry.pauseForShortage(worker.plugin, message)
         worker.killedFor = message
         for number in worker.runs {
-            runs.index(of: number).map { runs[$0]?.record.message = message }
+            supervisor.note(message: message, of: number)
             worker.hasReleased[WorkerSlot.of(number)] = true
             supervisor.handle(.workerLost, of: number)
         }
         retireNow(worker)
+    }
+
+    /// Notes that the handler of a run need not release it, because the run was never sent.
+    func willNotStart(_ number: UInt64, in executor: any RunExecutor) {
+        executor.hasReleased[WorkerSlot.of(number)] = true
     }
 }

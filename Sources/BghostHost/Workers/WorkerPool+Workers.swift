@@ -236,7 +236,7 @@ extension WorkerPool {
                 value: Int32(bitPattern: serial)
             )
             for number in worker.runs {
-                if let index = runs.index(of: number) { runs[index]?.record.pid = spawned.pid }
+                supervisor.note(pid: spawned.pid, of: number)
             }
             if hasQuota, group == nil { giveUpUnheld(worker) }
             if worker.state == .ending { process.kill() }
@@ -252,7 +252,7 @@ extension WorkerPool {
         executor.handlers = ready.handlers
         noteOrigin(of: executor, version: ready.version)
         if !executor.plugin.isRetired { crashes.forgetLoadFailures(executor.plugin.name) }
-        executor.plugin.shortages = 0
+        registry.shortageEnded(executor.plugin)
         log.write(
             .debug,
             "worker.ready",
