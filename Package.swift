@@ -509,9 +509,9 @@ let package = Package(
         .executableTarget(
             name: "bghost-bench",
             dependencies: [
-                "BghostBase", "BghostHost", "BghostLinux", "BghostModel", "BghostPolicy",
-                "BghostServices", "BghostStore", "BghostTransfer", "BghostTransferRules",
-                "CBghostSystem",
+                "BghostBase", "BghostFacts", "BghostHost", "BghostLinux", "BghostModel",
+                "BghostPolicy", "BghostServices", "BghostStore", "BghostTransfer",
+                "BghostTransferRules", "CBghostSystem",
             ],
             path: "Benchmarks/bghost-bench",
             swiftSettings: swift

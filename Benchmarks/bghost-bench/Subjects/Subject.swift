@@ -42,6 +42,7 @@ struct Subject {
         case "durable-flight": try subject.durableFlight()
         case "socket-submit": try subject.socketSubmit()
         case "pending": try subject.pending()
+        case "events": try subject.events()
         case "scan": try subject.scan()
         case "recover": try subject.recover()
         case "restart": try subject.restart()
