@@ -9,7 +9,9 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ManifestReaderTests {
-    /// Every key that this version honours, with a value that is not its default.
+    /// Keys of every section, with values that are not their defaults; other tests read the rest.
+    ///
+    /// Tests below name its lines, so a new key goes into an existing line.
     static let everything = """
         // A manifest that uses all there is.
         {

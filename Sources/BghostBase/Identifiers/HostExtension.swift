@@ -2,8 +2,8 @@
 
 /// The extensions of the C ABI, by the names of `BG_EXT_*` in `bghost.h`.
 ///
-/// Each host of the ABI (the worker, the test host and `bghost plugin check`) decides about every
-/// case with a `switch` without `default`. A test compares the names with the header.
+/// The runtime of workers, which the test host and `bghost plugin check` use too, has a table for each. A test
+/// compares the names with the header.
 package enum HostExtension: String, CaseIterable, Sendable {
     case schedule = "bghost.schedule/1"
     case status = "bghost.status/1"

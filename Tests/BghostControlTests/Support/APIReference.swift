@@ -3,6 +3,7 @@
 @testable import BghostAPI
 import BghostBase
 @testable import BghostControl
+import BghostModel
 
 /// The text of `docs/API.md`.
 ///
@@ -38,8 +39,8 @@ enum APIReference {
         curl --unix-socket /run/bghost/control.sock http://localhost/v1/status
         ```
 
-        * Members of the group with `"controlRole": "read"`, the default, may send `GET`; with `operate` all else too.
-          The daemon's user and root may send everything. Each request other than `GET` is in the log with its user.
+        * Members of the group with `"controlRole": "read"`, the default, may send `GET`, and ask for a session of the
+          dashboard that may only read; with `operate` all else too. The daemon's user and root may send everything. Each request other than `GET` is in the log with its user.
         * `:id` of a run, a dead letter or a transfer may be the beginning of one, if only one begins like it.
         * A query key that an endpoint does not have is refused, and so is an unknown key of a body of a submission. A key
           without a value counts as absent.
@@ -66,7 +67,7 @@ enum APIReference {
 
     private static func text(of endpoint: Endpoint) throws -> String {
         var text = "### `\(endpoint.rawValue)`\n\n\(endpoint.summary)\n\n"
-        text += "Needs the role `\(endpoint.verb == "GET" ? "read" : "operate")`.\n\n"
+        text += "Needs the role `\(endpoint.role.rawValue)`.\n\n"
         if !endpoint.queryKeys.isEmpty {
             text += "| query | meaning |\n| --- | --- |\n"
             text += endpoint.queryKeys.map { "| `\($0.name)` | \($0.summary) |\n" }.joined() + "\n"
