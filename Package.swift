@@ -194,9 +194,15 @@ let package = Package(
             swiftSettings: swift + optimized
         ),
         .target(
+            name: "BghostSchemas",
+            dependencies: ["BghostBase"],
+            swiftSettings: swift + optimized
+        ),
+        .target(
             name: "BghostManifest",
             dependencies: [
                 "BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions", "BghostModel",
+                "BghostSchemas",
             ],
             swiftSettings: swift + optimized
         ),
@@ -330,8 +336,8 @@ let package = Package(
             dependencies: [
                 "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts",
                 "BghostLinux",
-                "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices",
-                "BghostStore",
+                "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas",
+                "BghostServices", "BghostStore",
             ],
             swiftSettings: swift
         ),
@@ -339,7 +345,7 @@ let package = Package(
             name: "BghostInspection",
             dependencies: [
                 "BghostBase", "BghostLinux", "BghostModel", "BghostPlugin", "BghostSandbox",
-                "BghostServices", "BghostTrust", "BghostWire",
+                "BghostSchemas", "BghostServices", "BghostTrust", "BghostWire",
             ],
             swiftSettings: swift
         ),
@@ -377,8 +383,8 @@ let package = Package(
         .target(
             name: "BghostCheck",
             dependencies: [
-                "BghostBase", "BghostLinux", "BghostPlugin", "BghostTrust", "BghostWire", "CBghost",
-                "CBghostSystem",
+                "BghostBase", "BghostLinux", "BghostPlugin", "BghostSchemas", "BghostTrust",
+                "BghostWire", "CBghost", "CBghostSystem",
             ],
             swiftSettings: swift
         ),
@@ -415,7 +421,7 @@ let package = Package(
                 "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
                 "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
-                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
+                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas", "BghostServices",
                 "BghostStore", "BghostTemplates", "BghostTerminal", "BghostTransfer",
                 "BghostTransferRules", "BghostTrust", "BghostViews",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -431,8 +437,8 @@ let package = Package(
             name: "BackgroundTasksTesting",
             dependencies: [
                 "BackgroundTasks", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
-                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostWire",
-                "CBghost",
+                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSchemas",
+                "BghostWire", "CBghost",
             ],
             swiftSettings: swift
         ),
@@ -651,6 +657,11 @@ let package = Package(
             swiftSettings: swift
         ),
         .testTarget(
+            name: "BghostSchemasTests",
+            dependencies: ["BghostBase", "BghostSchemas"],
+            swiftSettings: swift
+        ),
+        .testTarget(
             name: "BghostMetricsTests",
             dependencies: ["BghostBase", "BghostMetrics", "BghostModel"],
             swiftSettings: swift
@@ -735,9 +746,9 @@ let package = Package(
         .testTarget(
             name: "BackgroundTasksTests",
             dependencies: [
-                "BackgroundFoundation", "BackgroundTasks", "BackgroundTasksTesting",
-                "BghostTestSupport", "CBghost", "SwiftUI", "UIKit", "UserNotifications",
-                "_Testing_UIKit",
+                "BackgroundFoundation", "BackgroundTasks", "BackgroundTasksTesting", "BghostBase",
+                "BghostSchemas", "BghostTestSupport", "CBghost", "SwiftUI", "UIKit",
+                "UserNotifications", "_Testing_UIKit",
             ],
             swiftSettings: swift
         ),
@@ -819,7 +830,7 @@ let package = Package(
             dependencies: [
                 "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts", "BghostLinux",
                 "BghostModel", "BghostNotify", "BghostOwnerSupport", "BghostPolicy",
-                "BghostServices", "BghostStore", "BghostTestSupport",
+                "BghostSchemas", "BghostServices", "BghostStore", "BghostTestSupport",
             ],
             swiftSettings: swift
         ),

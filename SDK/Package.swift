@@ -71,10 +71,14 @@ let package = Package(
         host("BghostCalendar", ["BghostBase"]),
         host("BghostFacts", ["BghostBase"]),
         host("BghostFunctions", ["BghostBase"]),
+        host("BghostSchemas", ["BghostBase"]),
         host("BghostModel", ["BghostBase", "BghostCalendar", "BghostFacts"]),
         host(
             "BghostManifest",
-            ["BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions", "BghostModel"]
+            [
+                "BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions", "BghostModel",
+                "BghostSchemas",
+            ]
         ),
         host("BghostNotify", ["BghostBase", "BghostCalendar", "BghostModel"]),
         host(
@@ -93,8 +97,8 @@ let package = Package(
             "BackgroundTasksTesting",
             [
                 "BackgroundTasks", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
-                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostWire",
-                "CBghost",
+                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSchemas",
+                "BghostWire", "CBghost",
             ]
         ),
     ]

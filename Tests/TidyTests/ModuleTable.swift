@@ -32,11 +32,15 @@ enum ModuleTable {
         Module("BghostCalendar", ["BghostBase"]),
         Module("BghostFacts", ["BghostBase"]),
         Module("BghostFunctions", ["BghostBase"]),
+        Module("BghostSchemas", ["BghostBase"]),
         Module("BghostTransferRules", ["BghostBase"]),
         Module("BghostModel", ["BghostBase", "BghostCalendar", "BghostFacts"]),
         Module(
             "BghostManifest",
-            ["BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions", "BghostModel"]
+            [
+                "BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions", "BghostModel",
+                "BghostSchemas",
+            ]
         ),
         Module("BghostMetrics", ["BghostBase", "BghostModel"]),
         Module("BghostNotify", ["BghostBase", "BghostCalendar", "BghostModel"]),
@@ -98,15 +102,15 @@ enum ModuleTable {
             [
                 "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts",
                 "BghostLinux",
-                "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostServices",
-                "BghostStore",
+                "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas",
+                "BghostServices", "BghostStore",
             ]
         ),
         Module(
             "BghostInspection",
             [
                 "BghostBase", "BghostLinux", "BghostModel", "BghostPlugin", "BghostSandbox",
-                "BghostServices", "BghostTrust", "BghostWire",
+                "BghostSchemas", "BghostServices", "BghostTrust", "BghostWire",
             ]
         ),
         Module(
@@ -129,8 +133,8 @@ enum ModuleTable {
         Module(
             "BghostCheck",
             [
-                "BghostBase", "BghostLinux", "BghostPlugin", "BghostTrust", "BghostWire", "CBghost",
-                "CBghostSystem",
+                "BghostBase", "BghostLinux", "BghostPlugin", "BghostSchemas", "BghostTrust",
+                "BghostWire", "CBghost", "CBghostSystem",
             ]
         ),
         Module(
@@ -156,7 +160,7 @@ enum ModuleTable {
                 "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
                 "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
-                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
+                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas", "BghostServices",
                 "BghostStore", "BghostTemplates", "BghostTerminal", "BghostTransfer",
                 "BghostTransferRules", "BghostTrust", "BghostViews",
             ]
@@ -165,8 +169,8 @@ enum ModuleTable {
             "BackgroundTasksTesting",
             [
                 "BackgroundTasks", "BghostBase", "BghostCalendar", "BghostFacts", "BghostLinux",
-                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostWire",
-                "CBghost",
+                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSchemas",
+                "BghostWire", "CBghost",
             ]
         ),
         Module("bghost", ["BghostCheck", "BghostCommand"]),
