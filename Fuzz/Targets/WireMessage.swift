@@ -20,6 +20,7 @@ package enum WireMessage: Equatable, Sendable {
     case confined(Confined)
     case explain(Explain)
     case report(Report)
+    case declared(Declared)
 
     /// - Parameter payloadBytesMax: the largest result that is taken, bytes.
     package init(
@@ -44,6 +45,7 @@ package enum WireMessage: Equatable, Sendable {
         case .confined: self = .confined(try Confined(frame))
         case .explain: self = .explain(try Explain(frame))
         case .report: self = .report(try Report(frame))
+        case .declared: self = .declared(try Declared(frame))
         }
     }
 
@@ -65,6 +67,7 @@ package enum WireMessage: Equatable, Sendable {
         case .confined(let message): message.write(to: &packets)
         case .explain(let message): message.write(to: &packets)
         case .report(let message): message.write(to: &packets)
+        case .declared(let message): message.write(to: &packets)
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostPlugin
+package import BghostSchemas
 package import BghostTrust
 
 /// The state of a plugin's files at one time.
@@ -38,6 +39,10 @@ package struct PluginFindings: Sendable {
     /// The SHA-256 of the library if it was requested and could be read, else "".
     package var sha256 = ""
     package var problem: Problem?
+    /// Whether the plugin's note asks the host to check parameters against the schemas of its table.
+    package var checksParameters = false
+    /// The schemas of its table; `nil` if it was not loaded.
+    package var schemas: HandlerSchemas?
     /// Whether events report changes of these files.
     package var isWatched = true
 

@@ -125,8 +125,9 @@ package struct PluginInspection: Sendable {
         do {
             let budget = ImageBudget()
             found.held = try trust.hold(path)
-            _ = try PluginImage.inspect(path: path, held: found.held, budget: budget)
+            let note = try PluginImage.inspect(path: path, held: found.held, budget: budget)
                 .requireLoadable()
+            found.checksParameters = note.checksParameters
             found.libraries = try NeededLibraries(trust, budget).find(path, held: found.held)
             watchFiles(&found)
             try hold(&found, trust)

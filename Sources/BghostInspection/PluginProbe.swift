@@ -6,22 +6,10 @@ internal import BghostLinux
 package import BghostModel
 internal import BghostSandbox
 internal import BghostPlugin
+package import BghostSchemas
 internal import BghostTrust
 internal import BghostWire
 internal import Glibc
-
-/// The reason why a plugin cannot be used.
-package struct ProbeFailure: Error, Equatable, Sendable {
-    package let message: String
-}
-
-/// What the table of a loaded plugin says of it.
-package struct PluginSummary: Equatable, Sendable {
-    package var id: String
-    package var version: String
-    /// The names of its handlers.
-    package var handlers: [String]
-}
 
 /// Loads plugins in temporary workers to check whether they can be used, as for `bghost check`.
 ///
@@ -60,7 +48,7 @@ package struct PluginProbe: Sendable {
     package func check(
         _ plugin: PluginDefinition,
         handlers: [String]
-    ) async -> Result<String, ProbeFailure> {
+    ) async -> Result<PluginTrial, ProbeFailure> {
         let inspection = inspection(.plugin(plugin))
         let found = await Self.onOwnThread { inspection.findings() }
         return await check(plugin, handlers: handlers, found)
@@ -71,8 +59,9 @@ package struct PluginProbe: Sendable {
         _ plugin: PluginDefinition,
         handlers: [String],
         _ found: PluginFindings
-    ) async -> Result<String, ProbeFailure> {
-        await ready(plugin, found).flatMap { ready in
+    ) async -> Result<PluginTrial, ProbeFailure> {
+        await load(plugin, found).flatMap { loaded in
+            let ready = loaded.ready
             let names = ready.handlers.map(\.name)
             if let missing = handlers.first(where: { !names.contains($0) }) {
                 let known = names.map { "`\($0)`" }.joined(separator: ", ")
@@ -80,11 +69,27 @@ package struct PluginProbe: Sendable {
                     ProbeFailure(message: "it has no handler `\(missing)`; it has \(known)")
                 )
             }
+            let schemas = found.checksParameters ? loaded.schemas : HandlerSchemas()
+            if let problem = TaskParameters(manifest).problem(of: plugin.name, schemas) {
+                return .failure(ProbeFailure(message: problem))
+            }
             return .success(
-                "\(ready.id) \(ready.version), ABI 1, " + CountText.of(names.count, "handler")
-                    + " (\(found.path ?? plugin.library))"
+                PluginTrial(
+                    text: "\(ready.id) \(ready.version), ABI 1, "
+                        + CountText.of(names.count, "handler")
+                        + " (\(found.path ?? plugin.library))",
+                    schemas: schemas
+                )
             )
         }
+    }
+
+    /// Loads a plugin for its schemas, with the findings of an inspection; empty if that fails.
+    package func schemas(
+        of plugin: PluginDefinition,
+        _ found: PluginFindings
+    ) async -> Result<HandlerSchemas, ProbeFailure> {
+        await load(plugin, found).map(\.schemas)
     }
 
     /// Inspects and loads a plugin.
@@ -93,15 +98,27 @@ package struct PluginProbe: Sendable {
     package func summary(of plugin: PluginDefinition) async -> Result<PluginSummary, ProbeFailure> {
         let inspection = inspection(.plugin(plugin))
         let found = await Self.onOwnThread { inspection.findings() }
-        return await ready(plugin, found).map {
-            PluginSummary(id: $0.id, version: $0.version, handlers: $0.handlers.map(\.name))
+        return await load(plugin, found).map {
+            PluginSummary(
+                id: $0.ready.id,
+                version: $0.ready.version,
+                handlers: $0.ready.handlers.map(\.name),
+                schemas: $0.schemas,
+                checksParameters: found.checksParameters
+            )
         }
     }
 
-    private func ready(
+    /// What a temporary worker has reported.
+    private struct Loaded {
+        var ready: Ready
+        var schemas: HandlerSchemas
+    }
+
+    private func load(
         _ plugin: PluginDefinition,
         _ found: PluginFindings
-    ) async -> Result<Ready, ProbeFailure> {
+    ) async -> Result<Loaded, ProbeFailure> {
         if let problem = found.problem { return .failure(ProbeFailure(message: problem.message)) }
         let path = found.path ?? plugin.library
         let held = found.allHeld
@@ -180,7 +197,7 @@ package struct PluginProbe: Sendable {
         _ slotCount: Int,
         _ held: [HeldLibrary],
         _ profile: SandboxProfile
-    ) async -> Result<Ready, ProbeFailure> {
+    ) async -> Result<Loaded, ProbeFailure> {
         // The kernel kills the worker when the thread that started it exits, so one thread performs
         // the whole probe.
         await Self.onOwnThread { [workerPath] in
@@ -220,7 +237,7 @@ package struct PluginProbe: Sendable {
         _ profile: SandboxProfile,
         _ configure: Configure,
         _ held: [HeldLibrary]
-    ) -> Result<Ready, ProbeFailure> {
+    ) -> Result<Loaded, ProbeFailure> {
         do {
             let sandboxSpec = SandboxSpec(profile, user: PluginUsers.ofProbes)
             let worker = try ProbeWorker(
@@ -238,7 +255,10 @@ package struct PluginProbe: Sendable {
                 )
             }
             try worker.send(packets.bytes)
-            return try worker.answer(within: timeout, ProbeWorker.readReady)
+            var schemas = HandlerSchemas()
+            return try worker.answer(within: timeout) { packet throws(WireError) in
+                try ProbeWorker.readReady(packet, &schemas)
+            }.map { Loaded(ready: $0, schemas: schemas) }
         } catch let error as SystemError {
             return .failure(ProbeFailure(message: error.description))
         } catch let error as WireError {
@@ -325,10 +345,17 @@ final class ProbeWorker {
         return poll(&wanted, 1, milliseconds) > 0
     }
 
-    static func readReady(_ packet: RawSpan) throws(WireError) -> Result<Ready, ProbeFailure>? {
+    /// - Parameter schemas: collects those that come before the answer, compiled on this thread.
+    static func readReady(
+        _ packet: RawSpan,
+        _ schemas: inout HandlerSchemas
+    ) throws(WireError) -> Result<Ready, ProbeFailure>? {
         var reader = PacketReader(packet)
         while let frame = try reader.next() {
             switch frame.kind {
+            case .declared:
+                let declared = try Declared(frame)
+                schemas.add(declared.schema, for: declared.handler)
             case .ready: return .success(try Ready(frame))
             case .refused: return .failure(ProbeFailure(message: try Refused(frame).message))
             // Skip the log lines of a plugin that is loading.

@@ -50,6 +50,8 @@ package enum FrameKind: UInt8, Sendable, CaseIterable {
     case confined = 0x88
     /// Written by a signal handler, see `bghost_crash.h`.
     case report = 0x89
+    /// Only from a temporary worker, before `ready`.
+    case declared = 0x8A
 }
 
 /// Why a frame is invalid.

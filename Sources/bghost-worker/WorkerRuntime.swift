@@ -46,10 +46,19 @@ final class WorkerRuntime: Sendable {
             ready = loadFunction(library, symbol, signature)
         case .nothing: WorkerProcess.end()
         }
+        if configuration.isProbe { declareSchemas() }
         link.send { ready.write(to: &$0) }
         if configuration.isProbe {
             bgs_flush_output()
             WorkerProcess.end()
+        }
+    }
+
+    /// Reports the schemas of the plugin's table, one frame each.
+    private func declareSchemas() {
+        for handler in runtime.plugin?.handlers ?? [] where !handler.parametersSchema.isEmpty {
+            let declared = Declared(handler: handler.name, schema: handler.parametersSchema)
+            link.send { declared.write(to: &$0) }
         }
     }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-BG_NOTE("abi=1.0;id=org.example.template-name;runtime=c");
+BG_NOTE("abi=1.0;id=org.example.template-name;runtime=c;params=checked");
 
 static const bg_host *host;
 

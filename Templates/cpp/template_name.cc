@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-BG_NOTE("abi=1.0;id=org.example.template-name;runtime=c++");
+BG_NOTE("abi=1.0;id=org.example.template-name;runtime=c++;params=checked");
 
 namespace {
 

@@ -44,6 +44,13 @@ extension GoldenTests {
                 01 02000000 01 01000000 64  01 02000000 2f78  01 01000000 74 0d000000
                 """
         ),
+        Sample(
+            name: "declared",
+            message: .declared(Declared(handler: "h", schema: "{}")),
+            hex: """
+                1b000000 8a 01 0000 0000000000000000  01000000 68  02000000 7b7d
+                """
+        ),
         // As `crash_report.c` writes it.
         Sample(
             name: "report",

@@ -100,6 +100,7 @@ extension WorkerPool {
                 guard worker.state == .loading else { throw .wrongState }
                 refused(worker, try Refused(frame))
             case .report: reported(try Report(frame), by: worker)
+            case .declared: throw .wrongState
             case .configure, .start, .finish, .cancel, .reply, .part, .explain:
                 throw .wrongDirection
             }

@@ -11,12 +11,21 @@ package struct PluginNote: Equatable, Sendable {
     package var id: String
     /// The language runtime that it contains, such as `c` or `swift`; "" if the note does not say.
     package var runtime: String
+    /// Whether the host checks parameters against the schemas of the plugin's table.
+    package var checksParameters: Bool
 
-    init(abiMajor: UInt16, abiMinor: UInt16, id: String, runtime: String = "") {
+    init(
+        abiMajor: UInt16,
+        abiMinor: UInt16,
+        id: String,
+        runtime: String = "",
+        checksParameters: Bool = false
+    ) {
         self.abiMajor = abiMajor
         self.abiMinor = abiMinor
         self.id = id
         self.runtime = runtime
+        self.checksParameters = checksParameters
     }
 
     static let textBytesMax = 4096
@@ -63,12 +72,17 @@ package struct PluginNote: Equatable, Sendable {
         if let runtime, !runtime.isEmpty, !isWord(runtime) {
             return .failure(NoteFault("runtime is \(Quoted(runtime)), not a short word"))
         }
+        let parameters = values["params"].map { String(Substring($0)) }
+        if let parameters, parameters != "checked" {
+            return .failure(NoteFault("params is \(Quoted(parameters.utf8)), not checked"))
+        }
         return .success(
             PluginNote(
                 abiMajor: major,
                 abiMinor: minor,
                 id: id.map { String(Substring($0)) } ?? "",
-                runtime: runtime.map { String(Substring($0)) } ?? ""
+                runtime: runtime.map { String(Substring($0)) } ?? "",
+                checksParameters: parameters != nil
             )
         )
     }

@@ -58,6 +58,31 @@ package struct Ready: Equatable, Sendable {
     }
 }
 
+/// The JSON Schema of one handler's parameters, which a temporary worker reports before `ready`.
+package struct Declared: Equatable, Sendable {
+    package var handler: String
+    package var schema: String
+
+    package init(handler: String, schema: String) {
+        self.handler = handler
+        self.schema = schema
+    }
+
+    package func write(to packets: inout PacketWriter) -> Bool {
+        packets.frame(.declared, subject: 0) { fields in
+            fields.text(handler)
+            fields.text(schema)
+        }
+    }
+
+    package init(_ frame: borrowing Frame) throws(WireError) {
+        var fields = FieldReader(frame.payload)
+        handler = try fields.text(bytesMax: 128)
+        schema = try fields.text(bytesMax: 64 << 10)
+        try fields.end()
+    }
+}
+
 /// The worker cannot use its plugin, and exits.
 package struct Refused: Equatable, Sendable {
     /// A stable code such as `abi-major`.

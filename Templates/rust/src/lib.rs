@@ -13,7 +13,7 @@ const LIMIT_MAX: u64 = 100_000_000;
 /// What the host reads before it loads the plugin. Its length is a multiple of four: `;` fills it.
 #[used]
 #[link_section = ".note.bghost"]
-static NOTE: Note<20> = Note::new(*b"abi=1.0;runtime=rust");
+static NOTE: Note<36> = Note::new(*b"abi=1.0;runtime=rust;params=checked;");
 
 static HOST: AtomicPtr<Host> = AtomicPtr::new(null_mut());
 

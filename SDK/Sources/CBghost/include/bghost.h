@@ -195,8 +195,11 @@ struct bg_task {
   uint32_t size;
   uint32_t flags;         /* BG_TASK_*                                                                */
   bg_str   handler;       /* its name in tasks.json: 1 to 128 characters of [A-Za-z0-9._-]            */
-  bg_str   params_schema; /* a JSON Schema of params, at most 64 KiB, or "". For documentation:       */
-                          /* the host does not validate params; start() must                          */
+  bg_str   params_schema; /* a JSON Schema of params, at most 64 KiB, or "". With params=checked in   */
+                          /* the note, the host refuses requests whose params do not fit it; without, */
+                          /* it is for documentation. start() must validate params in any case: those */
+                          /* of a request that was stored under an earlier version do not fit, nor do */
+                          /* those from a time at which the host could not load the plugin            */
 
   /* [host] Starts a run; the host calls it once per run. Runs overlap unless BG_TASK_SERIAL is set.
    * Must return within 250 ms unless BG_TASK_MAY_BLOCK is set: until it returns, it can delay other
@@ -258,7 +261,8 @@ BG_EXPORT const bg_plugin *bghost_plugin_v1(const bg_host *host) BG_NOEXCEPT;
 
 /* Metadata of the plugin, which the host reads before it runs any code of the plugin: an ELF note in
  * section .note.bghost, owner "bghost", type 1, text "key=value;...". Keys: abi=MAJOR.MINOR
- * (required), id=... (optional; must equal bg_plugin.id), runtime=c|c++|swift|rust|... (optional).
+ * (required), id=... (optional; must equal bg_plugin.id), runtime=c|c++|swift|rust|... (optional),
+ * params=checked (optional; the host then checks params against bg_task.params_schema).
  * Write the macro in one source file of the plugin, outside any function. */
 #define BG_NOTE(text)                                                                              \
   __attribute__((section(".note.bghost"), used, aligned(4))) static const struct {                 \
@@ -300,7 +304,8 @@ typedef struct bg_schedule {
   uint32_t size, reserved;
   /* [any] [waits] Submits a request; the host copies it. BG_OK: the request is stored and survives a
    * restart or power cut. BG_E_PERM: tasks.json does not grant the task to this plugin. BG_E_KIND:
-   * the task has another kind. BG_E_ARG: invalid params. BG_E_LIMIT: too many pending requests, or
+   * the task has another kind. BG_E_ARG: invalid params, or params that do not fit the schema of the
+   * task's handler; the host's log says where. BG_E_LIMIT: too many pending requests, or
    * params too long. BG_E_FAILED: the host cannot accept it now, e.g. because its store fails. */
   bg_status (*submit)(const bg_host *, const bg_request *) BG_NOEXCEPT;
   /* [any] [waits] Withdraws the pending request of a task; a run under way continues. BG_E_ABSENT if
