@@ -129,6 +129,26 @@ import Testing
         Bad(.unknownKey, host("\"history\": {▶\"run\": 4}"), label: "did you mean `runs`?"),
         Bad(.outOfRange, task("\"history\": {\"runs\": 10, \"age\": ▶\"31d\"}")),
         Bad(.wrongType, task("\"tolerance\": \"1h\", \"learnsUse\": ▶\"yes\"")),
+        Bad(.wrongType, task("\"parametersSchema\": ▶\"./schema.json\"")),
+        Bad(
+            .badParametersSchema,
+            task("\"parametersSchema\": { \"properties\": { \"a\": { ▶\"typ\": \"string\" } } }")
+        ),
+        Bad(
+            .wrongParameters,
+            task(
+                """
+                "parameters": { "list": [1, ▶"two"] }, "parametersSchema": \
+                { "properties": { "list": { "items": { "type": "integer" } } } }
+                """
+            )
+        ),
+        Bad(
+            .wrongParameters,
+            task(
+                "\"every\": \"1h\", \"parameters\": ▶{}, \"parametersSchema\": {\"required\": [\"a\"]}"
+            )
+        ),
         Bad(.notDefined, task("\"requires\": { \"probes\": [▶\"vpn\"] }")),
         Bad(.wrongType, task("\"requires\": { \"probes\": ▶true }")),
         Bad(.unknownWord, task("\"onLost\": { \"probes\": ▶\"stop\" }")),

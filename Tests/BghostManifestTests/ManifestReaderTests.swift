@@ -58,7 +58,7 @@ struct ManifestReaderTests {
               "limits": { "runtime": "250ms", "grace": "2m" },
               "overlap": "replace", "priority": 900, "onLost": { "probes": "expire" },\
               "requires": { "idle": true, "probes": ["disk"] },
-              "parameters": { "latitude": 52.52, "price": "$${env:NAME}", "é": "${credential:ntfy}" }
+              "parameters": { "latitude": 52.52, "price": "$${env:NAME}", "é": "${credential:ntfy}" }, "parametersSchema": { "properties": { "price": { "pattern": "^[$]{1,2}" } } }
             },
             "com.example.stormy.*": { "plugin": "weather-check" },
             "com.example.stormy.notify": { "plugin": "inside", "submitAtStart": true },
@@ -207,6 +207,7 @@ struct ManifestReaderTests {
             history: TaskHistory(runs: 5, age: .seconds(2 * 86_400)),
             // The content of a secret is not expanded again.
             parameters: #"{"latitude":52.52,"price":"${env:NAME}","é":"${env:NAME}"}"#,
+            parametersSchema: #"{"properties":{"price":{"pattern":"^[$]{1,2}"}}}"#,
             origin: SourceLocation(file: "tasks.json", line: 35, column: 5)
         )
         #expect(tasks[0] == noon)

@@ -270,6 +270,7 @@ struct ManifestBuilder {
             throttle: throttle(node["throttle"]),
             history: taskHistory(entry, host),
             parameters: settings("parameters", of: entry),
+            parametersSchema: node["parametersSchema"]?.text,
             origin: entry.location
         )
     }

@@ -3,6 +3,7 @@
 internal import BghostBase
 internal import BghostCalendar
 internal import BghostModel
+internal import BghostSchemas
 
 /// Checks that the properties of a task are compatible with one another.
 struct TaskCheck {
@@ -19,6 +20,7 @@ struct TaskCheck {
 
     func check(_ task: TaskDefinition, _ entry: ManifestEntry) {
         checkParameters(of: task, entry)
+        checkSchema(of: task, entry)
         checkInterval(of: task, entry)
     }
 
@@ -26,11 +28,13 @@ struct TaskCheck {
         guard case .function(let name) = task.handler, let function = functions[name] else {
             return
         }
-        // A request that the manifest submits has no parameters of its own.
-        let isComplete = task.submitAtStart || task.schedule != nil
-        guard let problem = parameterProblem(task.parameters, function.signature, isComplete) else {
-            return
-        }
+        guard
+            let problem = parameterProblem(
+                task.parameters,
+                function.signature,
+                task.isComplete
+            )
+        else { return }
         collector.report(
             .badFunctionParameters,
             at: entry.node["parameters"]?.span ?? entry.keySpan,
@@ -38,6 +42,31 @@ struct TaskCheck {
             "task \(entry.name.quoted) cannot call function \(name.quoted): \(problem)",
             help: "the signature is \(function.signature.quoted)"
         )
+    }
+
+    private func checkSchema(of task: TaskDefinition, _ entry: ManifestEntry) {
+        guard let node = entry.node["parametersSchema"], node.object != nil else { return }
+        let schema: ParameterSchema
+        do throws(SchemaError) {
+            schema = try ParameterSchema(node)
+        } catch {
+            return collector.report(
+                .badParametersSchema,
+                at: error.span,
+                in: entry.source,
+                "`parametersSchema` of task \(entry.name.quoted) cannot be used: \(error)"
+            )
+        }
+        let parameters = entry.node["parameters"]
+        for fault in schema.faults(in: task.parameters, isComplete: task.isComplete) {
+            let place = parameters?.find(pointer: fault.pointer) ?? parameters
+            collector.report(
+                .wrongParameters,
+                at: place?.span ?? entry.keySpan,
+                in: entry.source,
+                "task \(entry.name.quoted) does not fit its `parametersSchema`: \(fault)"
+            )
+        }
     }
 
     /// Checks only values that the manifest states; a default says nothing about this task.

@@ -153,6 +153,17 @@ extension DiagnosticCode {
             (`every`, `calendar`, `submitAtStart`) gives every argument without a preset; for others \
             a request may give the rest.
             """
+        case .badParametersSchema:
+            """
+            `parametersSchema` of a task is a JSON Schema of the keywords that docs/HANDLERS.md lists. \
+            bghost refuses a keyword that it does not know, since the rule would silently not hold.
+            """
+        case .wrongParameters:
+            """
+            The `parameters` of a task fit its `parametersSchema`. A task that submits itself (`every`, \
+            `calendar`, `submitAtStart`) gives all that are required; for others a request may give the \
+            rest.
+            """
         case .badAddress:
             """
             The dashboard is served on the loopback interface only, so its address is 127.0.0.1 or [::1] with a \

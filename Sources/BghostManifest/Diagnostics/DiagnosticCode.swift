@@ -47,6 +47,8 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case badShare = "BG1053"
     case badFunctionParameters = "BG1054"
     case badAddress = "BG1055"
+    case badParametersSchema = "BG1058"
+    case wrongParameters = "BG1059"
 
     // Warnings.
     case sharedInProcess = "BG1060"

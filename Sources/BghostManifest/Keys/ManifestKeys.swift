@@ -346,6 +346,7 @@ enum ManifestKeys {
                 default: "{}",
                 "Handed to the handler; a request's own parameters are laid over them by key."
             ),
+            parametersSchema,
             ManifestKey("retry", .section(retry), "What follows a run that did not succeed."),
             ManifestKey(
                 "history",

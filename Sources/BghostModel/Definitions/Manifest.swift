@@ -330,6 +330,8 @@ package struct TaskDefinition: Equatable, Sendable {
     package var history: TaskHistory
     /// A JSON object as text; the keys of a request's own parameters override it.
     package var parameters: String
+    /// A JSON Schema as text, besides that of the handler; `nil` if the manifest gives none.
+    package var parametersSchema: String?
     package var origin: SourceLocation
 
     package init(
@@ -349,6 +351,7 @@ package struct TaskDefinition: Equatable, Sendable {
         throttle: ThrottlePolicy = ThrottlePolicy(),
         history: TaskHistory = TaskHistory(),
         parameters: String = "{}",
+        parametersSchema: String? = nil,
         origin: SourceLocation = SourceLocation()
     ) {
         self.identifier = identifier
@@ -367,12 +370,9 @@ package struct TaskDefinition: Equatable, Sendable {
         self.throttle = throttle
         self.history = history
         self.parameters = parameters
+        self.parametersSchema = parametersSchema
         self.origin = origin
     }
-}
-
-extension TaskDefinition {
-    package var toleranceNanoseconds: Int64 { Int64(clamping: tolerance.clampedNanoseconds) }
 }
 
 /// How long one run of a task may take, on the monotonic clock.
