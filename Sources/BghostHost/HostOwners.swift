@@ -218,7 +218,7 @@ struct HostOwners {
             case .auditHead: audit.isLive(deadline)
             }
         }
-        registry.connect(pool, reloader)
+        registry.connect(pool, reloader, intake.parameters)
         pool.connect(supervisor, registry, onEnd: onEnd)
         supervisor.connect(pool, registry, onEnd: onEnd)
         dispatcher.begin { [unowned supervisor] in

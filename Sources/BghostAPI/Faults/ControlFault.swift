@@ -26,7 +26,7 @@ package struct ControlFault: Error, Equatable, Sendable, CustomStringConvertible
     }
 
     package init(_ error: SubmitError) {
-        self.init(FaultCode(error.code), error.message)
+        self.init(FaultCode(error.code), error.message, candidates: error.details)
     }
 
     package init(_ refusal: OperatorRefusal) {

@@ -55,6 +55,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case auditFailed = "BG4028"
     case manifestRefused = "BG4030"
     case needsRestart = "BG4031"
+    case unfitParameters = "BG4033"
     case noSuchTransfer = "BG5001"
     case transferOver = "BG5002"
     case ambiguousTransfer = "BG5003"
@@ -76,6 +77,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .badParameters: self = .badParameters
         case .storeFailed: self = .storeFailed
         case .pastLatestBegin: self = .pastLatestBegin
+        case .unfitParameters: self = .unfitParameters
         }
     }
 
@@ -123,6 +125,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .notPermitted, .socketForbidden, .readOnly, .foreignPage: 403
         case .noSession, .badTicket: 401
         case .noSuchSite: 421
+        case .unfitParameters: 422
         case .noDashboard: 409
         case .contentType: 415
         case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute, .noSuchRequest, .nothingDead,
@@ -214,6 +217,10 @@ extension FaultCode {
         case .payloadTooLarge: "The parameters are larger than a request may carry."
         case .badParameters:
             "The parameters of a request are one JSON object, such as {\"city\":\"Paris\"}."
+        case .unfitParameters:
+            "The parameters do not fit the schema of the task's handler, or `parametersSchema` of the "
+                + "task. Each line names a place in the parameters, what is there and what is wanted. "
+                + "The task's own parameters count too: a request's are laid over them."
         case .storeFailed:
             "It could not be stored, so nothing was done. Check the disk that holds the state "
                 + "directory, then repeat the command."

@@ -84,6 +84,8 @@ package struct TaskStatus: Equatable, Sendable {
     package var deadLetters: Int
     /// The pause of its pauses that ends last; `nil` if it is not paused.
     package var pause: Pause?
+    /// The JSON Schemas that its parameters must fit; only where tasks are asked for by name.
+    package var parametersSchemas: [String]
 
     package init(
         identifier: String,
@@ -93,9 +95,11 @@ package struct TaskStatus: Equatable, Sendable {
         pending: PendingRequest? = nil,
         last: RunRecord? = nil,
         deadLetters: Int = 0,
-        pause: Pause? = nil
+        pause: Pause? = nil,
+        parametersSchemas: [String] = []
     ) {
         self.pause = pause
+        self.parametersSchemas = parametersSchemas
         self.identifier = identifier
         self.plugin = plugin
         self.kind = kind

@@ -69,6 +69,9 @@ extension API {
         @OrDefault package var deadLetters: Int
         /// Its pause, of several the one that ends last; null if it is not paused.
         @OrNull package var paused: Pause?
+        /// The JSON Schemas that its parameters must fit, laid over by those of a request: that of the
+        /// manifest, then that of its handler; only where tasks are asked for by name, and it has some.
+        @OrAbsent package var parametersSchemas: [JSONPart]?
     }
 
     /// A plugin or function of the manifest, and its workers.
@@ -203,7 +206,9 @@ extension API.Task {
             pending: task.pending.map(API.Request.init),
             last: task.last.map(API.Run.init),
             deadLetters: task.deadLetters,
-            paused: task.pause.map(API.Pause.init)
+            paused: task.pause.map(API.Pause.init),
+            parametersSchemas: task.parametersSchemas.isEmpty
+                ? nil : task.parametersSchemas.map { JSONPart($0) }
         )
     }
 
@@ -216,7 +221,8 @@ extension API.Task {
             pending: pending?.request,
             last: last?.record,
             deadLetters: deadLetters,
-            pause: paused?.pause
+            pause: paused?.pause,
+            parametersSchemas: parametersSchemas?.map(\.text) ?? []
         )
     }
 }

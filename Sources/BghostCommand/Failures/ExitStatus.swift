@@ -36,7 +36,8 @@ enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
             .transferOver:
             self = .notFound
         case .socketPath, .ambiguousRun, .ambiguousRequest, .ambiguousTransfer,
-            .ambiguousNotification, .pastLatestBegin, .payloadTooLarge, .badParameters, .badRequest,
+            .ambiguousNotification, .pastLatestBegin, .payloadTooLarge, .badParameters,
+            .unfitParameters, .badRequest,
             .bodyTooLarge, .badSimulation, .badAction, .contentType:
             self = .usage
         case .socketTaken, .notASocket, .socketFolder, .storeFailed, .notStored, .auditFailed,

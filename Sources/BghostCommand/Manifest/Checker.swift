@@ -78,7 +78,7 @@ enum Checker {
             var finding = Finding(
                 plugin.name,
                 "plugin",
-                await probe.check(plugin, handlers: handlers + told.map(\.handler))
+                await probe.check(plugin, handlers: handlers + told.map(\.handler)).map(\.text)
             )
             if plugin.isolation == .worker {
                 finding.warning = DescriptorLimit.warning(

@@ -17,10 +17,13 @@ package final class RequestIntake {
 
     private let dispatcher: Dispatcher
     private let commits: CommitQueue
+    /// Checks parameters against schemas.
+    package let parameters: ParameterChecks
 
     package init(_ dispatcher: Dispatcher, _ commits: CommitQueue) {
         self.dispatcher = dispatcher
         self.commits = commits
+        parameters = ParameterChecks(dispatcher)
     }
 
     /// Accepts a submission, or returns the pending request that takes precedence.
@@ -30,6 +33,7 @@ package final class RequestIntake {
         _ submission: Submission,
         isManual: Bool
     ) async throws(SubmitError) -> Accepted {
+        try await parameters.require(submission)
         while true {
             if let request = try await accept(submission, isManual: isManual) {
                 return Accepted(request: request)

@@ -195,13 +195,14 @@ final class PluginCalls {
             )
         }
         do {
+            try intake.parameters.check(submission)
             let made = try intake.check(submission, by: submitter(of: call, executor))
             facts.watch(requirements)
             // The result is never `nil` here, because a handler's submission replaces the pending request.
             guard let made else { return replies.answer(call, executor, CallStatus.ok) }
             store(made, for: call, of: executor, holding: share, target)
         } catch {
-            replies.refuse(call, executor, .of(error.code), error.message)
+            replies.refuse(call, executor, .of(error.code), error.description)
         }
     }
 
@@ -353,7 +354,7 @@ extension Int32 {
         case .notPermitted: CallStatus.permission
         case .wrongKind: CallStatus.kind
         case .tooManyPendingTaskRequests, .payloadTooLarge: CallStatus.limit
-        case .badParameters, .pastLatestBegin: CallStatus.argument
+        case .badParameters, .pastLatestBegin, .unfitParameters: CallStatus.argument
         case .unavailable, .immediateRunIneligible, .storeFailed: CallStatus.failed
         }
     }

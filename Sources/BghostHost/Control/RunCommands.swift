@@ -195,6 +195,7 @@ final class RunCommands {
     nonisolated(nonsending) func run(_ submission: Submission) async throws(SubmitError)
         -> RunRecord?
     {
+        try await intake.parameters.require(submission)
         guard let accepted = try intake.check(submission, isManual: true) else { return nil }
         let id = accepted.request.id
         return await withCheckedContinuation { continuation in

@@ -70,7 +70,12 @@ final class StatusReader {
         of tasks: [String]
     ) async throws(OperatorRefusal) -> HostStatus {
         for task in tasks { try dispatcher.requireTask(task) }
-        return await status(listing: tasks, omitted: 0)
+        var status = await status(listing: tasks, omitted: 0)
+        for index in status.tasks.indices {
+            let task = status.tasks[index].identifier
+            status.tasks[index].parametersSchemas = pool.registry.parameters.schemas(of: task)
+        }
+        return status
     }
 
     private nonisolated(nonsending) func status(

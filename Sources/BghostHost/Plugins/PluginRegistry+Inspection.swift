@@ -27,6 +27,17 @@ extension PluginRegistry {
         )
     }
 
+    /// Loads plugins in temporary workers.
+    func probe(_ manifest: Manifest) -> PluginProbe {
+        PluginProbe(
+            manifest,
+            workerPath: configuration.workerPath,
+            pluginPath: configuration.pluginPath,
+            manifestDirectory: configuration.manifestDirectory,
+            allowsUntrustedFiles: configuration.allowsUntrustedFiles
+        )
+    }
+
     private func inspection(of plugin: PluginSlot) -> PluginInspection {
         inspection(
             of: plugin.code,

@@ -47,8 +47,24 @@ extension PluginRegistry {
         }
         guard mayHoldQuota(of: plugin) else { return }
         plugin.problem = nil
+        adoptSchemas(found, for: plugin)
         // Compute the sandbox now; at the first worker's start it would delay the deadlines of other runs.
         if plugin.isolation == .worker { _ = pool.sandboxSpec(of: plugin) }
+    }
+
+    /// Takes the schemas of a trial load, or has a temporary worker read them.
+    private func adoptSchemas(_ found: PluginFindings, for plugin: PluginSlot) {
+        guard case .plugin(let definition) = plugin.code, found.checksParameters else {
+            return parameters.forget(plugin.name)
+        }
+        if let known = found.schemas { return parameters.set(known, for: plugin.name) }
+        let (reading, probe) = (parameters.beginReading(plugin.name), probe(manifest.value))
+        reference.performAsync { registry in
+            let result = await probe.schemas(of: definition, found)
+            for problem in registry.parameters.finishReading(reading, definition.name, result) {
+                registry.log.write(.warning, "plugin.unchecked", problem, plugin: definition.name)
+            }
+        }
     }
 
     static let unheld =

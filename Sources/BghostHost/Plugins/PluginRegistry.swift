@@ -21,6 +21,7 @@ final class PluginRegistry: SharesServices {
     let manifest: CurrentManifest
     @Connected var pool: WorkerPool
     @Connected var reloader: ManifestReloader
+    @Connected var parameters: ParameterChecks
     private(set) lazy var reference = ReactorReference(self, on: services.reactor)
     /// The inspection budgets by plugin name.
     var inspectionBudgets: [String: InspectionBudget] = [:]
@@ -45,7 +46,8 @@ final class PluginRegistry: SharesServices {
         self.manifest = manifest
     }
 
-    func connect(_ pool: WorkerPool, _ reloader: ManifestReloader) {
+    func connect(_ pool: WorkerPool, _ reloader: ManifestReloader, _ checks: ParameterChecks) {
+        parameters = checks
         self.pool = pool
         self.reloader = reloader
     }

@@ -58,13 +58,7 @@ extension ManifestReloader {
         only: String? = nil,
         isDryRun: Bool = false
     ) async throws(OperatorRefusal) -> [Probed] {
-        let probe = PluginProbe(
-            wanted,
-            workerPath: configuration.workerPath,
-            pluginPath: configuration.pluginPath,
-            manifestDirectory: configuration.manifestDirectory,
-            allowsUntrustedFiles: configuration.allowsUntrustedFiles
-        )
+        let probe = registry.probe(wanted)
         var all: [Probed] = []
         var problems: [String] = []
         for definition in wanted.plugins where only ?? definition.name == definition.name {
@@ -74,6 +68,11 @@ extension ManifestReloader {
                 !replaced.contains(definition.name),
                 handlers.isSubset(of: manifest.value.handlers(of: definition.name))
             {
+                let schemas = registry.parameters.known(definition.name)
+                problems +=
+                    schemas.flatMap {
+                        TaskParameters(wanted).problem(of: definition.name, $0)
+                    }.map { [$0] } ?? []
                 continue
             }
             let inspection = quietInspection(.plugin(definition), by: wanted)
@@ -84,7 +83,9 @@ extension ManifestReloader {
             if !isDryRun {
                 registry.countTrialLoad(definition.name, took: Monotonic.now.since(begin))
             }
-            if case .failure(let failure) = result {
+            switch result {
+            case .success(let trial): all[all.count - 1].found.schemas = trial.schemas
+            case .failure(let failure):
                 problems.append(Self.problem(definition.name, definition.origin, failure))
             }
         }

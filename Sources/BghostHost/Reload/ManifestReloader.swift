@@ -264,6 +264,7 @@ final class ManifestReloader: SharesServices {
         // The files were not watched between inspection and now, so check them.
         for plugin in added { registry.checkFiles(of: plugin) }
         registry.forgetFiles(of: outcome.change.removedPlugins)
+        for name in outcome.change.removedPlugins { registry.parameters.forget(name) }
         dataDirectories.forget(outcome.change.removedPlugins)
         registry.crashes.forget(except: plugins.names, now: services.now)
         transfers.renewAccesses()

@@ -78,17 +78,24 @@ package enum SubmitErrorCode: Int, Equatable, Sendable, CaseIterable {
     case pastLatestBegin = 103
     /// The task is of another kind.
     case wrongKind = 104
+    /// The parameters do not fit their schema.
+    case unfitParameters = 105
 }
 
 /// A refusal, with a message that says how to resolve it.
 package struct SubmitError: Error, Equatable, Sendable, CustomStringConvertible {
     package var code: SubmitErrorCode
     package var message: String
+    /// The faults one by one, if there can be several.
+    package var details: [String]
 
-    package init(_ code: SubmitErrorCode, _ message: String) {
+    package init(_ code: SubmitErrorCode, _ message: String, details: [String] = []) {
         self.code = code
         self.message = message
+        self.details = details
     }
 
-    package var description: String { message }
+    package var description: String {
+        details.isEmpty ? message : "\(message): " + details.joined(separator: "; ")
+    }
 }

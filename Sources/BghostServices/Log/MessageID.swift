@@ -58,6 +58,7 @@ package enum MessageID {
         "plugin.replaced": "a3a0b51576c349cea77df3d775d150af",
         "plugin.retried": "0f335cbf5c2b466cbc6a8088d5cdb05f",
         "plugin.set_id": "e149e327be3b4b4bb734214267e9b60e",
+        "plugin.unchecked": "0462e86096a36e440bfc225881b9cdbd",
         "plugin.unlimited": "abfcfff7724b46b2957f5accb1cc1a0e",
         "plugin.unusable": "7a644bb39b014fffb3927d1ec93360e7",
         "plugin.unwatched": "71f36e95cb07420992e90f5531656bc4",

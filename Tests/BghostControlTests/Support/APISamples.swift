@@ -173,7 +173,8 @@ enum APISamples {
                     running: [bareRun],
                     pending: fullRequest,
                     last: fullRun,
-                    deadLetters: 2
+                    deadLetters: 2,
+                    parametersSchemas: [#"{"type":"object"}"#]
                 ),
                 TaskStatus(identifier: "u", plugin: "q", kind: .processing),
             ],

@@ -216,6 +216,6 @@ extension Endpoint {
 
     private static let submissionCodes: [FaultCode] = [
         .notPermitted, .unavailable, .tooManyPending, .immediateRunIneligible, .payloadTooLarge,
-        .badParameters, .pastLatestBegin, .storeFailed,
+        .badParameters, .unfitParameters, .pastLatestBegin, .storeFailed,
     ]
 }
