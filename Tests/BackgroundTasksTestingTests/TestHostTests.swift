@@ -83,9 +83,20 @@ struct TestHostTests {
 
     @Test func `A handler that throws has failed`() async throws {
         let host = try TestHost(hello)
-        let run = try await host.launch("hello")
+        let run = try await host.launch("failing")
         #expect(run.outcome == .failed)
-        #expect(run.message == "parameters: `name` is missing")
+        #expect(run.message == "busy")
+    }
+
+    @Test func `Parameters that do not fit the handler's type are refused`() async throws {
+        let host = try TestHost(hello)
+        let error = await #expect(throws: BGTaskScheduler.Error.self) {
+            try await host.launch("hello")
+        }
+        #expect(
+            error?.reason.contains("parameters /name: it is missing; a string is wanted") == true
+        )
+        #expect(host.runs.isEmpty)
     }
 
     /// Each requirement of a manifest can be set, and no other name.

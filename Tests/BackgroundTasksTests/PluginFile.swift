@@ -24,6 +24,7 @@ struct PluginFile {
     }
 }
 
-/// `BG_NOTE("abi=1.0;runtime=swift")` as the C compiler lays it out.
+/// `BG_NOTE("abi=1.0;runtime=swift;params=checked")` as the C compiler lays it out.
 let noteBytes: [UInt8] =
-    [7, 0, 0, 0, 24, 0, 0, 0, 1, 0, 0, 0] + Array("bghost\0\0abi=1.0;runtime=swift\0\0\0".utf8)
+    [7, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0]
+    + Array("bghost\0\0abi=1.0;runtime=swift;params=checked\0\0\0\0".utf8)

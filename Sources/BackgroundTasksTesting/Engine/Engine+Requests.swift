@@ -42,7 +42,7 @@ extension Engine {
             case .wrongKind: return BG_E_KIND
             case .notPermitted: return BG_E_PERM
             case .tooManyPendingTaskRequests, .payloadTooLarge: return BG_E_LIMIT
-            case .badParameters, .pastLatestBegin: return BG_E_ARG
+            case .badParameters, .pastLatestBegin, .unfitParameters: return BG_E_ARG
             case .unavailable, .immediateRunIneligible, .storeFailed: return BG_E_FAILED
             }
         }

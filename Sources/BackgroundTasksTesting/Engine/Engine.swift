@@ -5,6 +5,7 @@ internal import BghostFacts
 internal import BghostModel
 internal import BghostPlugin
 internal import BghostPolicy
+internal import BghostSchemas
 internal import BghostWire
 
 /// The daemon's scheduler and run machines on a virtual clock, with real handlers.
@@ -164,10 +165,28 @@ struct Engine: Sendable {
         _ submission: Submission,
         isManual: Bool = false
     ) throws(SubmitError) -> RunID? {
+        try checkParameters(submission)
         let accepted = try scheduler.accept(submission, isManual: isManual, now: now)
         guard let accepted else { return nil }
         decide { $0.finishSubmission(accepted, isStored: true, now: $1, &$2) }
         return accepted.request.id
+    }
+
+    /// Refuses parameters that do not fit the schemas of the manifest and of the handler.
+    private func checkParameters(_ submission: Submission) throws(SubmitError) {
+        guard let index = scheduler.catalog.task(for: submission.task) else { return }
+        let task = scheduler.catalog.tasks[index]
+        let isOwn = scheduler.catalog.pluginOfTask[index] == subject.plugin
+        let declared = subject.handlers.first { isOwn && $0.name == task.handler.handler }?.schema
+        let given = task.parametersSchema.flatMap { try? ParameterSchema($0) }
+        let faults = ParameterRules([given, declared])
+            .faults(base: task.parameters, over: submission.parameters)
+        guard !faults.isEmpty else { return }
+        throw SubmitError(
+            .unfitParameters,
+            "the parameters do not fit their schema",
+            details: faults.map(\.description)
+        )
     }
 
     mutating func set(_ requirement: RequirementSet, _ value: FactValue) {

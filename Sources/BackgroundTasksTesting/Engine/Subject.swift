@@ -5,6 +5,7 @@ internal import BghostLinux
 internal import BghostManifest
 internal import BghostModel
 internal import BghostPolicy
+internal import BghostSchemas
 internal import BghostWire
 internal import CBghost
 
@@ -27,6 +28,8 @@ struct Subject: Sendable {
     struct Handler: Sendable {
         var name: String
         var isSerial: Bool
+        /// The schema of its parameters; `nil` if it declares none.
+        var schema: ParameterSchema?
     }
 
     /// Reads a manifest, or creates one with a task for each handler.

@@ -143,7 +143,7 @@ extension TestHost {
             }
         } catch {
             let code = BGTaskScheduler.Error.Code(rawValue: error.code.rawValue) ?? .unavailable
-            throw BGTaskScheduler.Error(code, of: submission.task, error.message)
+            throw BGTaskScheduler.Error(code, of: submission.task, error.description)
         }
     }
 

@@ -3,6 +3,7 @@
 @_spi(Testing) public import BackgroundTasks
 internal import BghostBase
 internal import BghostPlugin
+internal import BghostSchemas
 public import FoundationEssentials
 
 /// A host for tests of handlers: the daemon's scheduler on a clock that the test controls.
@@ -146,7 +147,11 @@ public final class TestHost: Sendable {
         let subject = try Subject(
             id: descriptor.id,
             descriptor.handlers.map {
-                Subject.Handler(name: $0.name, isSerial: $0.flags.contains(.serial))
+                Subject.Handler(
+                    name: $0.name,
+                    isSerial: $0.flags.contains(.serial),
+                    schema: try? ParameterSchema($0.parametersSchema)
+                )
             },
             tasks: tasks,
             as: name,

@@ -21,6 +21,8 @@ internal import FoundationEssentials
 public struct Handler: Sendable {
     package let name: String
     let options: HandlerOptions
+    /// The JSON Schema of its parameters; "" if there is none.
+    package private(set) var schema: String
     /// Performs a run; the result is JSON, or `nil` for none.
     let body: @Sendable (TaskContext) async throws -> Data?
     /// The app objects of its plugin; `nil` if the plugin is not an app.
@@ -29,10 +31,12 @@ public struct Handler: Sendable {
     private init(
         _ name: String,
         _ options: HandlerOptions,
+        schema: String = "",
         _ body: @escaping @Sendable (TaskContext) async throws -> Data?
     ) {
         self.name = name
         self.options = options
+        self.schema = schema
         self.body = body
     }
 
@@ -40,6 +44,22 @@ public struct Handler: Sendable {
     package func using(_ objects: AppObjects) -> Handler {
         var handler = self
         handler.objects = objects
+        return handler
+    }
+
+    /// Returns a copy with another JSON Schema of the parameters, instead of the one that the SDK derives
+    /// from their type.
+    ///
+    /// The host refuses requests whose parameters do not fit, before it stores them. It knows the
+    /// keywords that docs/HANDLERS.md lists; `bghost plugin check` finds others.
+    ///
+    ///     Handler("resize") { (context, size: Size) in … }
+    ///         .parametersSchema(#"{"properties": {"width": {"minimum": 1}}, "required": ["width"]}"#)
+    ///
+    /// - Parameter json: the schema, at most 64 KiB; "" for none, so that the host checks nothing.
+    public func parametersSchema(_ json: String) -> Handler {
+        var handler = self
+        handler.schema = json
         return handler
     }
 
@@ -71,14 +91,15 @@ public struct Handler: Sendable {
 
     /// Creates a handler from a closure with the task's parameters as an argument.
     ///
-    /// If the parameters do not match their type, the run fails with a message that names the
-    /// place.
+    /// The host checks parameters against a JSON Schema that the SDK derives from their type. If they
+    /// pass and do not match the type, the run fails with a message that names the place.
     public init<Parameters: Decodable & SendableMetatype>(
         _ name: String,
         options: HandlerOptions = [],
         _ body: @escaping @Sendable (TaskContext, Parameters) async throws -> Void
     ) {
-        self.init(name, options) { context in
+        let schema = SchemaRecorder.schema(of: Parameters.self)
+        self.init(name, options, schema: schema) { context in
             try await body(context, context.parameters())
             return nil
         }
@@ -94,7 +115,10 @@ public struct Handler: Sendable {
         options: HandlerOptions = [],
         _ body: @escaping @Sendable (TaskContext, Parameters) async throws -> Result
     ) {
-        self.init(name, options) { try JSON.encode(await body($0, $0.parameters())) }
+        let schema = SchemaRecorder.schema(of: Parameters.self)
+        self.init(name, options, schema: schema) {
+            try JSON.encode(await body($0, $0.parameters()))
+        }
     }
 
     /// Creates a handler from a type: each run decodes a value of the type from the parameters, and
@@ -104,7 +128,7 @@ public struct Handler: Sendable {
         options: HandlerOptions = [],
         _ type: Run.Type
     ) {
-        self.init(name, options) { context in
+        self.init(name, options, schema: SchemaRecorder.schema(of: type)) { context in
             let run: Run = try context.parameters()
             return try JSON.encode(await run.run(context))
         }

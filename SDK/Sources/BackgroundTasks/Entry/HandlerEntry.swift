@@ -18,7 +18,8 @@ enum HandlerEntry {
                 // A handler starts on the host's thread and may block it: see `Run.start`.
                 flags: handler.options.rawValue & HandlerOptions.known | UInt32(BG_TASK_MAY_BLOCK),
                 handler: immortal(handler.name),
-                params_schema: bg_str(ptr: nil, len: 0),
+                params_schema: handler.schema.isEmpty
+                    ? bg_str(ptr: nil, len: 0) : immortal(handler.schema),
                 start: { HandlerEntry.start($0, $1) },
                 cancel: { HandlerEntry.cancel($0, $1, $3) },
                 // Without this function, the host frees the run's slot as soon as the run is
