@@ -300,7 +300,12 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
             --schema primes=schema.json --licence MIT --homepage https://example.org -o \($0)
             """
         }
-        try shop.folder.write(#"{"type": "object"}"#, to: "schema.json")
+        let limit = #"{"minimum": 2, "maximum": 100000000, "type": "integer"}"#
+        try shop.folder.write(
+            #"{"type": "object", "properties": {"limit": \#(limit)}}"#,
+            to: "schema.json"
+        )
+        try shop.folder.write(#"{"type": "object"}"#, to: "other.json")
         for line in lines {
             let packed = try await shop.author(line)
             #expect(packed.exitCode == 0, "\(packed.error)")
@@ -318,6 +323,7 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
             ("--task x=nosuch", "names no `handler`"), ("--allow-read data", "is not absolute"),
             ("--name ../x", "is no name of a plugin"), ("--homepage ftp://x", "does not begin"),
             ("--schema primes=photos/Makefile", "is no JSON Schema"),
+            ("--schema primes=other.json", "is not the schema that handler primes has"),
             ("--library photos/Makefile", "is no shared library"),
             ("--allow-network nowhere", "cannot have"), ("--schema primes", "HANDLER=FILE"),
         ] {

@@ -58,9 +58,13 @@ import Testing
         let wrong = try daemon.command(
             ["trigger", task, "--wait", "--json", "--parameters", #"{"limit":"many"}"#]
         )
-        #expect(wrong.exitCode == 1)
-        let message = try JSONReader.parse(wrong.output)["run"]?["message"]?.string
-        #expect(message?.contains("`limit` must be an integer") == true, "\(wrong.output)")
+        #expect(wrong.exitCode == 64)
+        let faults = try JSONReader.parse(wrong.output)["error"]?["candidates"]?.array
+        let fault = faults?.first?.string ?? ""
+        #expect(
+            fault.hasPrefix("parameters /limit: a string is there; an integer"),
+            "\(wrong.output)"
+        )
         #expect(daemon.stop() == 0)
     }
 

@@ -2,6 +2,7 @@
 
 internal import BghostBase
 internal import BghostPlugin
+internal import BghostSchemas
 internal import CBghost
 
 /// The table that the plugin returns.
@@ -45,30 +46,42 @@ enum TableChecks {
         },
         Check(
             "schema",
-            "the schemas of its parameters are JSON",
+            "the schemas of its parameters can be checked",
             level: 3,
             .plugin,
             needs: ["table"]
         ) { (stage) throws(Finding) in
-            for handler in try descriptor(stage).it.handlers where !handler.parametersSchema.isEmpty
-            {
-                let fix = "params_schema is a JSON Schema, an object, or \"\""
-                let part = "the schema of handler \"\(handler.name)\""
-                let node: JSONNode
-                do throws(JSONError) {
-                    node = try JSONReader.parse(
-                        Array(handler.parametersSchema.utf8),
-                        dialect: .strict
-                    )
-                } catch {
-                    throw Finding.failed("\(part) is not JSON: \(error)", fix: fix)
-                }
-                guard node.object != nil || node.bool != nil else {
-                    throw Finding.failed("\(part) is \(node.typeName), not an object", fix: fix)
-                }
-            }
+            try checkSchemas(try descriptor(stage).it, stage)
         },
     ]
+
+    private static func checkSchemas(
+        _ plugin: PluginDescriptor,
+        _ stage: Stage
+    ) throws(Finding) {
+        let declared = plugin.handlers.filter { !$0.parametersSchema.isEmpty }
+        for handler in declared {
+            do throws(SchemaError) {
+                _ = try ParameterSchema(handler.parametersSchema)
+            } catch {
+                throw Finding.failed(
+                    "the schema of handler \"\(handler.name)\" cannot be used: \(error)",
+                    fix: "docs/HANDLERS.md lists the keywords that params_schema may have"
+                )
+            }
+        }
+        guard let first = declared.first else {
+            throw Finding.skipped(
+                "no handler has a schema, so wrong parameters are found only in the run"
+            )
+        }
+        guard try stage.image().note?.checksParameters == true else {
+            throw Finding.warned(
+                "handler \"\(first.name)\" has a schema, but no host checks parameters against it",
+                fix: "write params=checked into the note"
+            )
+        }
+    }
 
     /// The checked table, and the subject that supplied the host table.
     static func descriptor(_ stage: Stage) throws(Finding) -> (

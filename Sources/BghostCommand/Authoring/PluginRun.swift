@@ -185,6 +185,8 @@ enum PluginRun {
                     ignoresRequirements: true
                 )
             )
+        } catch  where error.code == .unfitParameters {
+            throw CommandFailure(ControlFault(error))
         } catch {
             throw CommandFailure(.failure, TerminalText.escaped(error.message))
         }

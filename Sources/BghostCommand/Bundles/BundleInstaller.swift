@@ -212,6 +212,22 @@ struct BundleInstaller {
                 fix: "nothing was installed; ask its author to pack it again"
             )
         }
+        do throws(BundleError) {
+            for member in bundle.members {
+                guard case .schema = member.member else { continue }
+                let bytes = try bundle.bytes(of: member)
+                do throws(CommandFailure) {
+                    try BundleSchemas.require(member.member, bytes, summary)
+                } catch {
+                    throw BundleError(
+                        error.message,
+                        fix: "nothing was installed; ask its author to pack it again"
+                    )
+                }
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 
     private func bundled<Value>(

@@ -8,6 +8,7 @@ internal import BghostInspection
 internal import BghostLinux
 internal import BghostModel
 internal import BghostPlugin
+internal import BghostSchemas
 internal import BghostTerminal
 
 /// Makes a bundle of a plugin.
@@ -37,6 +38,12 @@ enum BundlePacker {
         let library = try PluginPath.find(options.file)
         let summary = try await load(library)
         let input = try PackInput(options, library: library)
+        for (member, file) in input.files {
+            guard case .schema = member else { continue }
+            // An unreadable file is refused below, with its reason.
+            let bytes = try? SmallFile.read(file, bytesMax: ParameterSchema.textBytesMax).get()
+            try BundleSchemas.require(member, bytes ?? [], summary)
+        }
         let description = try input.description(summary, options, library: library)
         let draft: BundleDraft
         let path: String

@@ -49,17 +49,24 @@ struct Plugin: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "inspect",
             abstract: "Show what a plugin's file says of itself.",
-            discussion: "None of its code is run."
+            discussion: "None of its code is run, unless --load asks for its handlers."
         )
 
         @Argument(help: ArgumentHelp("The plugin's .so.", valueName: "file"), completion: .file())
         var file: String
+
+        @Flag(
+            help:
+                "Also load it into a process of its own, and show its handlers with their schemas."
+        )
+        var load = false
 
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let status = try await PluginInspector.run(
                 file: file,
+                loads: load,
                 json: output.json,
                 output.console
             )

@@ -2,13 +2,23 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostInspection
+internal import BghostModel
 internal import BghostPlugin
+internal import BghostSchemas
 internal import BghostTerminal
 
-/// Prints the descriptor and properties of a plugin's file, without running its code.
+/// Prints the descriptor and properties of a plugin's file.
 enum PluginInspector {
     /// Prints the result to the console.
-    static func run(file: String, json: Bool, _ console: Console) async throws -> ExitStatus {
+    ///
+    /// - Parameter loads: whether to run the plugin's code, in a temporary worker, for its handlers.
+    static func run(
+        file: String,
+        loads: Bool,
+        json: Bool,
+        _ console: Console
+    ) async throws -> ExitStatus {
         let image: PluginImage
         do {
             image = try PluginImage.inspect(path: file)
@@ -22,12 +32,51 @@ enum PluginInspector {
         } catch {
             problem = error
         }
+        var summary: PluginSummary?
+        if loads, problem == nil { summary = try await Self.summary(file) }
         if json {
-            console.answer(json: describe(image, problem))
+            console.answer(json: describe(image, problem, summary))
         } else {
             show(image, problem, console)
+            if let summary { show(summary, console) }
         }
         return problem == nil ? .success : .failure
+    }
+
+    private static func summary(_ file: String) async throws -> PluginSummary {
+        let probe = PluginProbe(
+            Manifest(),
+            workerPath: try InstalledFiles.worker(),
+            pluginPath: [],
+            manifestDirectory: "/",
+            allowsUntrustedFiles: true
+        )
+        let definition = PluginDefinition(name: "plugin", library: try PluginPath.find(file))
+        switch await probe.summary(of: definition) {
+        case .success(let summary): return summary
+        case .failure(let failure):
+            throw CommandFailure(
+                .failure,
+                "cannot load \(TerminalText.escaped(file)): "
+                    + TerminalText.escaped(failure.message),
+                fix: "bghost plugin check \(TerminalText.escaped(file))"
+            )
+        }
+    }
+
+    private static func show(_ summary: PluginSummary, _ console: Console) {
+        for handler in summary.handlers {
+            let schema: String
+            if let known = summary.schemas.schemas[handler] {
+                schema = (summary.checksParameters ? "checked: " : "not checked: ") + known.text
+            } else if let problem = summary.schemas.problems[handler] {
+                schema = "a schema that cannot be used: \(problem)"
+            } else {
+                schema = "no schema"
+            }
+            let name = console.out.painted("handler   ", .dim)
+            console.answer("\(name)\(TerminalText.escaped("\(handler)  \(schema)"))\n")
+        }
     }
 
     private static func show(_ image: PluginImage, _ problem: ImageError?, _ console: Console) {
@@ -59,7 +108,11 @@ enum PluginInspector {
         console.answer("\(mark) \(TerminalText.escaped(verdict))\n")
     }
 
-    private static func describe(_ image: PluginImage, _ problem: ImageError?) -> String {
+    private static func describe(
+        _ image: PluginImage,
+        _ problem: ImageError?,
+        _ summary: PluginSummary?
+    ) -> String {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("schema", "bghost.plugin/1")
@@ -73,6 +126,22 @@ enum PluginInspector {
             writer.member("loadable", problem == nil)
             writer.member("code", problem?.code)
             writer.member("problem", problem?.description)
+            writer.member("checksParameters", image.note?.checksParameters ?? false)
+            guard let summary else { return }
+            writer.member("handlers") { writer in
+                writer.array { writer in
+                    for handler in summary.handlers {
+                        writer.object { writer in
+                            writer.member("name", handler)
+                            writer.member(
+                                "parametersSchema",
+                                raw: summary.schemas.schemas[handler]?.text ?? "null"
+                            )
+                            writer.member("problem", summary.schemas.problems[handler])
+                        }
+                    }
+                }
+            }
         }
         return writer.text
     }
