@@ -40,6 +40,9 @@ static const unsigned char main_js[] = {
 static const unsigned char overview_js[] = {
 #embed "page/overview.js"
 };
+static const unsigned char parameters_js[] = {
+#embed "page/parameters.js"
+};
 static const unsigned char parts_js[] = {
 #embed "page/parts.js"
 };
@@ -89,6 +92,7 @@ static const bghost_page_file files[] = {
   PAGE("logs.js", SCRIPT, logs_js),
   PAGE("main.js", SCRIPT, main_js),
   PAGE("overview.js", SCRIPT, overview_js),
+  PAGE("parameters.js", SCRIPT, parameters_js),
   PAGE("parts.js", SCRIPT, parts_js),
   PAGE("plugins.js", SCRIPT, plugins_js),
   PAGE("run.js", SCRIPT, run_js),

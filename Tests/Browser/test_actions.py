@@ -161,3 +161,42 @@ def test_a_task_is_paused_and_resumed(host, page):
     dialog.get_by_role("button", name="Resume").click()
     expect(notice(page)).to_contain_text("Resumed test.echo")
     assert host.json("pause", "--list")["pauses"] == []
+
+
+def test_a_form_asks_for_the_parameters_of_a_schema(own, open_page, faults):
+    faults.allowed.append("status of 422")
+    value = json.loads(own.config.read_text())
+    value["tasks"]["test.echo"]["parametersSchema"] = {
+        "required": ["path"],
+        "properties": {
+            "path": {"type": "string", "minLength": 1, "description": "the folder to clean"},
+            "retries": {"type": "integer", "maximum": 10},
+            "mode": {"enum": ["fast", "small"]},
+            "deep": {"type": "boolean"},
+            "tree": {"type": "object"},
+        },
+    }
+    own.write(value)
+    own.run("reload")
+    page = open_page(own.address())
+    goto(page, "#/tasks/test.echo")
+    page.get_by_role("button", name="Run now").click()
+    dialog = page.get_by_role("dialog", name="Run now")
+    expect(dialog).to_contain_text("required; the folder to clean")
+    expect(dialog.get_by_label("tree", exact=True)).to_have_count(0)
+    dialog.get_by_label("retries", exact=True).fill("12")
+    dialog.get_by_label("mode", exact=True).select_option("small")
+    dialog.get_by_label("deep", exact=True).select_option("true")
+    dialog.get_by_label("Other parameters").fill('{"tree": {}}')
+    expect(dialog.locator("code")).to_have_text("""bghost trigger test.echo --parameters '{"tree":{},"retries":12,"mode":"small","deep":true}'""")
+    dialog.get_by_role("button", name="Run now").click()
+    expect(dialog.get_by_role("alert", name="Fault of retries")).to_contain_text("12 is above the maximum 10")
+    expect(dialog.get_by_role("alert", name="Fault of path")).to_contain_text("it is missing; a string is wanted")
+    expect(dialog.get_by_role("alert", name="Fault of mode")).to_be_empty()
+    dialog.get_by_label("path", exact=True).fill("/srv")
+    dialog.get_by_label("retries", exact=True).fill("3")
+    dialog.get_by_role("button", name="Run now").click()
+    expect(notice(page)).to_contain_text("Requested a run of test.echo")
+    expect(page.get_by_role("table", name="Runs of the task")).to_contain_text("succeeded")
+    run = own.json("runs", "test.echo", "--limit", "1")["runs"][0]
+    assert run["result"] == {"tree": {}, "path": "/srv", "retries": 3, "mode": "small", "deep": True}

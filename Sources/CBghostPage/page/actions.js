@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The actions: each asks first, names what it does to what, and shows the command line that it equals.
-import { mayOperate, post, remove } from "./api.js";
+import { get, mayOperate, post, remove } from "./api.js";
 import { el, patch } from "./dom.js";
+import { parameterFault, parameterFields, parameterValue } from "./parameters.js";
 import { href, shortId } from "./parts.js";
 import { count } from "./time.js";
 
@@ -43,6 +44,7 @@ function ask({ title, effect, fields = [], command: line, verb, danger, send, do
 	const values = Object.fromEntries(fields.map((field) => [field.name, field.value ?? (field.type === "checkbox" ? false : "")]));
 	const code = el("code", null, line(values));
 	const fault = el("div", { class: "fault", role: "alert" });
+	const beside = new Map();
 	const inputs = fields.map((field) => {
 		const take = (event) => {
 			values[field.name] = field.type === "checkbox" ? event.currentTarget.checked : event.currentTarget.value;
@@ -51,11 +53,15 @@ function ask({ title, effect, fields = [], command: line, verb, danger, send, do
 		const props = { id: `field-${field.name}`, name: field.name, on: { input: take }, autocomplete: "off", spellcheck: "false" };
 		const label = el("label", { for: props.id }, field.label);
 		if (field.type === "checkbox") return el("div", { class: "check" }, el("input", { ...props, type: "checkbox" }), label);
+		const own = field.parameter === undefined ? null : el("p", { class: "fault", role: "alert", "aria-label": `Fault of ${field.parameter}` });
+		if (own) beside.set(field.parameter, own);
 		const input =
 			field.type === "json"
 				? el("textarea", { ...props, rows: "6" }, values[field.name])
+				: field.type === "choice"
+				? el("select", props, ...field.options.map((option) => el("option", { value: option, selected: option === values[field.name] || null }, option)))
 				: el("input", { ...props, type: "text", value: values[field.name], placeholder: field.placeholder, maxlength: "1024" });
-		return el("div", { class: "field" }, label, input, field.hint && el("p", { class: "quiet" }, field.hint));
+		return el("div", { class: "field" }, label, input, field.hint && el("p", { class: "quiet" }, field.hint), own);
 	});
 	const go = el("button", { type: "submit", class: danger ? "danger" : "main" }, verb);
 	const dialog = el(
@@ -70,6 +76,7 @@ function ask({ title, effect, fields = [], command: line, verb, danger, send, do
 						if (go.disabled) return;
 						go.disabled = true;
 						patch(fault);
+						for (const own of beside.values()) patch(own);
 						try {
 							const answer = await send(values);
 							dialog.close();
@@ -77,7 +84,18 @@ function ask({ title, effect, fields = [], command: line, verb, danger, send, do
 							notice(text, link);
 							refresh();
 						} catch (error) {
-							patch(fault, el("p", null, `${capital(error.message)}.`, error.code && ` (${error.code})`), error.fix && el("p", null, capital(error.fix)));
+							const others = (error.candidates ?? []).filter((line) => {
+								const known = parameterFault(line);
+								const own = known && beside.get(known.parameter);
+								if (own) own.append(el("span", null, `${known.message}. `));
+								return !own;
+							});
+							patch(
+								fault,
+								el("p", null, `${capital(error.message)}.`, error.code && ` (${error.code})`),
+								...others.map((line) => el("p", null, line)),
+								error.fix && el("p", null, capital(error.fix)),
+							);
 						} finally {
 							go.disabled = false;
 						}
@@ -105,7 +123,34 @@ const name = (text) => el("strong", null, el("bdi", null, text));
 export const act = (text, click, label, kind = "") =>
 	mayOperate() ? el("button", { type: "button", class: kind, "aria-label": label, on: { click } }, text) : null;
 
-export function runNow(task, parameters = {}) {
+/** The schemas of a task's parameters; none if the daemon does not say. */
+async function schemasOf(task) {
+	try {
+		return (await get("/v1/status", { task })).tasks[0]?.parametersSchemas ?? [];
+	} catch {
+		// The form then asks for JSON.
+		return [];
+	}
+}
+
+export async function runNow(task, parameters = {}) {
+	const simple = parameterFields(await schemasOf(task), parameters);
+	const rest = Object.fromEntries(Object.entries(parameters).filter(([key]) => !simple.some((field) => field.parameter === key)));
+	const given = (values) => {
+		const all = object(values.parameters);
+		for (const field of simple) {
+			const value = parameterValue(field, values[field.name]);
+			if (value !== undefined) all[field.parameter] = value;
+		}
+		return all;
+	};
+	const words = (values) => {
+		try {
+			return JSON.stringify(given(values));
+		} catch {
+			return compact(values.parameters);
+		}
+	};
 	const isFamily = task.endsWith(".*");
 	const prefix = task.slice(0, -1);
 	const id = (values) => (isFamily ? prefix + values.rest : task);
@@ -114,14 +159,15 @@ export function runNow(task, parameters = {}) {
 		effect: ["Runs ", name(task), " now: it ignores the start time and throttling. Slots and limits still apply."],
 		fields: [
 			isFamily && { name: "rest", label: `Identifier, after ${prefix}`, placeholder: "example" },
-			{ name: "parameters", label: "Parameters", type: "json", value: JSON.stringify(parameters, null, 2), hint: "A JSON object; its keys override the task's own parameters." },
+			...simple,
+			{ name: "parameters", label: simple.length ? "Other parameters" : "Parameters", type: "json", value: JSON.stringify(rest, null, 2), hint: "A JSON object; its keys override the task's own parameters." },
 			{ name: "ignore", label: "Run it although a requirement is unmet", type: "checkbox" },
 		].filter(Boolean),
 		command: (values) =>
-			command("trigger", id(values), ...(compact(values.parameters) === "{}" ? [] : ["--parameters", compact(values.parameters)]), values.ignore ? "--ignore-requirements" : null),
+			command("trigger", id(values), ...(words(values) === "{}" ? [] : ["--parameters", words(values)]), values.ignore ? "--ignore-requirements" : null),
 		verb: "Run now",
 		send: (values) => post(`/v1/tasks/${encodeURIComponent(id(values))}/trigger`, {}, {
-			parameters: object(values.parameters),
+			parameters: given(values),
 			...(values.ignore ? { ignoresRequirements: true } : {}),
 		}),
 		done: ({ request }) => ({

@@ -8,6 +8,7 @@ export class Refusal extends Error {
 		this.status = status;
 		this.code = error?.code ?? "";
 		this.fix = error?.fix ?? "";
+		this.candidates = error?.candidates ?? [];
 	}
 }
 
