@@ -10,8 +10,10 @@ struct SchemaEvaluator {
     /// Ends a check that takes too many steps.
     struct Exhausted: Error {}
 
-    /// A few milliseconds: the check runs on the thread that enforces deadlines.
+    /// At most some 30 ms, on the thread that enforces deadlines; honest parameters need a small part.
     static let stepsMax = 1 << 20
+    /// The steps of one schema for one value: that much longer than the step of a pattern.
+    private static let stepsOfSchema = 24
     /// Values are at most 64 levels deep; each has some schemas for itself.
     static let depthMax = 256
     static let faultsMax = 20
@@ -37,7 +39,7 @@ struct SchemaEvaluator {
     mutating func check(_ node: JSONNode, _ index: Int) throws(Exhausted) {
         depth += 1
         defer { depth -= 1 }
-        try spend(1)
+        try spend(Self.stepsOfSchema)
         guard depth <= Self.depthMax else { throw Exhausted() }
         let rule = rules[index]
         if rule.isNever { return report("nothing is allowed here") }
