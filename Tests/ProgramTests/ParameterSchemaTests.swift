@@ -54,12 +54,13 @@ import Testing
         }
         // The first submission waits until the schemas are known.
         #expect(
-            try refusal(trigger("strict", #"{"path":"","retries":12,"mode":"big","more":1}"#)) == [
-                "parameters /path: a string of 0 characters; at least 1 are wanted",
-                "parameters /retries: 12 is above the maximum 10",
-                #"parameters /mode: a string is there; one of "fast", "small" is wanted"#,
-                "parameters /more: there is no such parameter",
-            ]
+            try refusal(trigger("strict", #"{"path":"","retries":12,"mode":"big","unknown":1}"#))
+                == [
+                    "parameters /path: a string of 0 characters; at least 1 are wanted",
+                    "parameters /retries: 12 is above the maximum 10",
+                    #"parameters /mode: a string is there; one of "fast", "small" is wanted"#,
+                    "parameters /unknown: there is no such parameter",
+                ]
         )
         #expect(
             try refusal(trigger("strict", nil)) == [
