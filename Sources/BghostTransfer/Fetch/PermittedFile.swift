@@ -2,17 +2,18 @@
 
 internal import BghostBase
 internal import BghostLinux
-internal import BghostTransfer
 
 /// Files that the daemon opens on behalf of a plugin.
-enum PermittedFile {
+package enum PermittedFile {
     /// Opens a file for reading if it is one of the permitted files or is inside a permitted folder.
     ///
     /// The kernel resolves the path below that folder and refuses every way out of it, including
     /// links that are created during the call.
     ///
     /// - Returns: a descriptor that the caller owns.
-    static func open(_ path: String, within readable: [String]) throws(FetchFailure) -> Int32 {
+    package static func open(_ path: String, within readable: [String]) throws(FetchFailure)
+        -> Int32
+    {
         let shown = PrintableText.escaped(String(path.prefix(300)))
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw .badFile(reason: "`\(shown)` is not an absolute path")

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 
 /// Limits the rate of a worker's unsolicited frames: log lines and progress.
 ///
 /// The runtime in the worker enforces lower limits, so a worker above this limit bypassed the
 /// runtime. A small excess is dropped and counted, because a busy daemon reads frames late and in
 /// bursts. A large excess is a reason to kill the worker.
-typealias ReportRateLimiter = RateLimiter<ReportRateLimits>
+package typealias ReportRateLimiter = RateLimiter<ReportRateLimits>
 
 /// Limits the rate of a plugin's calls to the daemon, each of which uses the daemon's processor time.
-typealias CallRateLimiter = RateLimiter<CallRateLimits>
+package typealias CallRateLimiter = RateLimiter<CallRateLimits>
 
 /// How many frames of a kind are allowed in a second.
-protocol RateLimits {
+package protocol RateLimits {
     static var perSecond: Int { get }
     /// How many frames above the rate are dropped before it counts as a flood.
     static var droppedMax: Int { get }
@@ -27,40 +27,46 @@ protocol RateLimits {
 /// Limits log lines and progress.
 ///
 /// The runtime's own limits are far lower: 1000 lines a second, and 20 progress steps a second for each run.
-enum ReportRateLimits: RateLimits {
-    static var perSecond: Int { 8000 }
-    static var droppedMax: Int { 100_000 }
-    static var countsOn: Bool { true }
+package enum ReportRateLimits: RateLimits {
+    @inlinable package static var perSecond: Int { 8000 }
+    @inlinable package static var droppedMax: Int { 100_000 }
+    @inlinable package static var countsOn: Bool { true }
 }
 
 /// Limits calls, of about 50 us processor time each, to a quarter of a processor.
-enum CallRateLimits: RateLimits {
-    static var perSecond: Int { 5000 }
-    static var droppedMax: Int { 50_000 }
-    static var countsOn: Bool { false }
+package enum CallRateLimits: RateLimits {
+    @inlinable package static var perSecond: Int { 5000 }
+    @inlinable package static var droppedMax: Int { 50_000 }
+    @inlinable package static var countsOn: Bool { false }
 }
 
 /// Counts frames in each second of the monotonic clock.
-struct RateLimiter<Limits: RateLimits> {
+package struct RateLimiter<Limits: RateLimits> {
     /// How a frame is handled.
-    enum Verdict {
+    package enum Verdict {
         case taken
         case dropped
         case flood
     }
 
-    static var perSecond: Int { Limits.perSecond }
-    static var droppedMax: Int { Limits.droppedMax }
+    @inlinable package static var perSecond: Int { Limits.perSecond }
+    @inlinable package static var droppedMax: Int { Limits.droppedMax }
 
-    private var second: UInt64 = 0
-    private var count = 0
+    @usableFromInline var second: UInt64 = 0
+    @usableFromInline var count = 0
     /// Frames dropped in this second, or in the consecutive seconds above the rate.
-    private var excess = 0
+    @usableFromInline var excess = 0
+    @usableFromInline var unreported = 0
+
     /// Dropped frames that were not yet reported.
-    private(set) var dropped = 0
+    @inlinable package var dropped: Int { unreported }
+
+    @inlinable
+    package init() {}
 
     /// Counts the next frame and returns how to handle it.
-    mutating func record(now: MonotonicInstant) -> Verdict {
+    @inlinable
+    package mutating func record(now: MonotonicInstant) -> Verdict {
         let current = now.nanoseconds / 1_000_000_000
         if current != second {
             let isInARow = current == second + 1 && count > Self.perSecond
@@ -70,14 +76,15 @@ struct RateLimiter<Limits: RateLimits> {
         }
         count += 1
         guard count > Self.perSecond else { return .taken }
-        dropped += 1
+        unreported += 1
         excess += 1
         return excess > Self.droppedMax ? .flood : .dropped
     }
 
     /// Returns and resets the number of dropped frames.
-    mutating func resetDropped() -> Int {
-        defer { dropped = 0 }
-        return dropped
+    @inlinable
+    package mutating func resetDropped() -> Int {
+        defer { unreported = 0 }
+        return unreported
     }
 }
