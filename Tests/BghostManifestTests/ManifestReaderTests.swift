@@ -21,6 +21,7 @@ struct ManifestReaderTests {
             "stateDirectory": "state", "control": "unix:/run/bghost/${env:NAME}.sock", "slots": 4,\
             "history": { "runs": 9, "age": "90d", "size": "1GiB", "output": "2MiB" },\
             "audit": { "required": false, "submissions": true, "rows": 5000, "age": "2d", "size": "2MiB" },\
+            "log": { "file": "logs/bghost.log", "format": "logfmt", "maxSize": "2MiB", "files": 3, "runs": "summary", "rate": 50 },\
             "facts": { "ups": "rack@[::1]:4000", "meteredLinks": ["wwan0"], "probes": {\
               "vpn": { "run": ["/usr/bin/test", "-e", "vpn"], "interval": "1m", "timeout": "2s" },\
               "disk": { "run": ["/bin/true"] } } },
@@ -114,6 +115,14 @@ struct ManifestReaderTests {
                         rows: 5000,
                         age: .seconds(2 * 86_400),
                         bytes: 2 << 20
+                    ),
+                    log: LogSettings(
+                        file: "logs/bghost.log",
+                        format: .logfmt,
+                        bytesMax: 2 << 20,
+                        olderFiles: 3,
+                        runs: .summary,
+                        linesPerSecond: 50
                     )
                 )
         )

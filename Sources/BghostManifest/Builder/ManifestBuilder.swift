@@ -26,6 +26,7 @@ struct ManifestBuilder {
         host.require = layers(node["require"])
         host.history = history(node["history"])
         host.audit = audit(node["audit"])
+        host.log = log(node["log"], in: main)
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
         host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
         host.controlGroup = node["controlGroup"]?.string

@@ -39,6 +39,7 @@ extension ManifestKeys {
     static let records = [
         ManifestKey("history", .section(history), "How much history of runs is kept."),
         ManifestKey("audit", .section(audit), "How what others do to the daemon is noted."),
+        ManifestKey("log", .section(log), "How the log is written."),
     ]
 
     static let audit = ManifestSection(

@@ -16,6 +16,7 @@ package enum HostKey: String, CaseIterable, Sendable {
     case dashboard
     case history
     case audit
+    case log
 
     /// Whether a reload may change it.
     ///
@@ -24,7 +25,7 @@ package enum HostKey: String, CaseIterable, Sendable {
     /// longer `require` names.
     package var mayChange: Bool {
         switch self {
-        case .slots, .timeZone, .facts, .powerPolicy, .history, .audit: true
+        case .slots, .timeZone, .facts, .powerPolicy, .history, .audit, .log: true
         case .stateDirectory, .control, .controlGroup, .controlRole, .require, .dashboard: false
         }
     }
@@ -43,6 +44,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .dashboard: one.dashboard == other.dashboard
         case .history: one.history == other.history
         case .audit: one.audit == other.audit
+        case .log: one.log == other.log
         }
     }
 
@@ -61,6 +63,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .dashboard: settings.dashboard = other.dashboard
         case .history: settings.history = other.history
         case .audit: settings.audit = other.audit
+        case .log: settings.log = other.log
         }
     }
 
@@ -77,7 +80,7 @@ package enum HostKey: String, CaseIterable, Sendable {
             settings.require.isEmpty
                 ? nil : settings.require.map(\.rawValue).sorted().joined(separator: ", ")
         case .dashboard: settings.dashboard?.listen.description
-        case .timeZone, .facts, .history, .audit: nil
+        case .timeZone, .facts, .history, .audit, .log: nil
         }
     }
 }

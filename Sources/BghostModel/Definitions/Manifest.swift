@@ -68,6 +68,8 @@ package struct HostSettings: Equatable, Sendable {
     package var history: HistorySettings
     /// How what others do to the daemon is noted.
     package var audit: AuditSettings
+    /// How the log is written.
+    package var log: LogSettings
 
     package init(
         stateDirectory: String? = nil,
@@ -81,7 +83,8 @@ package struct HostSettings: Equatable, Sendable {
         require: Set<SandboxLayer> = [],
         dashboard: DashboardSettings? = nil,
         history: HistorySettings = HistorySettings(),
-        audit: AuditSettings = AuditSettings()
+        audit: AuditSettings = AuditSettings(),
+        log: LogSettings = LogSettings()
     ) {
         self.stateDirectory = stateDirectory
         self.controlSocket = controlSocket
@@ -95,6 +98,7 @@ package struct HostSettings: Equatable, Sendable {
         self.dashboard = dashboard
         self.history = history
         self.audit = audit
+        self.log = log
     }
 }
 
