@@ -78,7 +78,8 @@ package struct RunFilter: Equatable, Sendable {
         }
     }
 
-    private static func contains(_ message: String, _ part: String) -> Bool {
+    /// Whether a text has a part; ASCII letters match both cases.
+    static func contains(_ message: String, _ part: String) -> Bool {
         func lowered(_ text: String) -> [UInt8] {
             text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")) ~= $0 ? $0 | 0x20 : $0 }
         }

@@ -5,26 +5,31 @@ internal import BghostLinux
 package import BghostModel
 internal import Synchronization
 
-/// The daemon's log: the newest lines for queries and followers, and a console.
+/// The daemon's log: the newest lines for queries and followers, a console, and files.
 ///
-/// Any thread may use it. To write a line never waits for a slow reader or the console: they lose
+/// Any thread may use it. To write a line never waits for a slow reader, the console or a disk: they lose
 /// lines, and the daemon loses no time.
 package final class HostLog: Sendable {
     private struct State {
         var ring: LogRing
+        var policy = LogPolicy()
         var sequence: UInt64 = 0
-        var followers: [UInt64: Follower] = [:]
+        var followers: [UInt64: LogFollower] = [:]
         var lastFollower: UInt64 = 0
-    }
 
-    private struct Follower {
-        let filter: LogFilter
-        let continuation: AsyncStream<LogEntry>.Continuation
+        mutating func add(_ entry: inout LogEntry) {
+            sequence += 1
+            entry.sequence = sequence
+            ring.append(entry)
+        }
     }
 
     private let state: Mutex<State>
     private let level: LogEntry.Level
     private let console: (any LogConsole)?
+    /// The files; `nil` where none can be written.
+    package let archive: (any LogArchive)?
+    private let clock: @Sendable () -> MonotonicInstant
 
     /// Creates an empty log.
     ///
@@ -33,19 +38,36 @@ package final class HostLog: Sendable {
     ///   - linesMax: the maximum number of kept lines.
     ///   - bytesMax: the maximum size of the kept lines, in bytes.
     ///   - console: also gets each line; it must not block.
+    ///   - archive: also gets each line, and keeps it in files.
+    ///   - clock: the time for the limits of a second.
     package init(
         level: LogEntry.Level = .info,
         linesMax: Int = 8192,
         bytesMax: Int = 8 << 20,
-        console: (any LogConsole)? = nil
+        console: (any LogConsole)? = nil,
+        archive: (any LogArchive)? = nil,
+        clock: @escaping @Sendable () -> MonotonicInstant = { Monotonic.now }
     ) {
         self.level = level
         state = Mutex(State(ring: LogRing(linesMax: linesMax, bytesMax: bytesMax)))
         self.console = console
+        self.archive = archive
+        self.clock = clock
     }
 
     /// Whether lines of this level are kept; check it before creating an expensive line.
     package func keeps(_ level: LogEntry.Level) -> Bool { level >= self.level }
+
+    /// Takes up how the log is written; the archive opens its file on a thread of its own.
+    package func apply(_ settings: LogSettings) {
+        state.withLock { $0.policy.apply(settings) }
+        archive?.apply(settings)
+    }
+
+    /// How many lines of plugins were not written because a plugin wrote too much.
+    package var limited: UInt64 { state.withLock { $0.policy.limited } }
+
+    // MARK: Writing
 
     /// Adds a line.
     ///
@@ -71,55 +93,140 @@ package final class HostLog: Sendable {
             plugin: plugin,
             run: run
         )
-        let followers = state.withLock { state -> [Follower] in
-            state.sequence += 1
-            entry.sequence = state.sequence
-            state.ring.append(entry)
-            guard !state.followers.isEmpty else { return [] }
-            return state.followers.values.filter { $0.filter.matches(entry) }
+        let second = clock().nanoseconds / 1_000_000_000
+        let (followers, summaries, isWritten) = state.withLock { state in
+            let summaries = state.policy.advance(to: second).map { summary in
+                var line = Self.line(summary, at: entry.time)
+                state.add(&line)
+                return line
+            }
+            let isWritten = state.policy.admit(entry)
+            state.add(&entry)
+            return (Array(state.followers.values), summaries, isWritten)
         }
-        for follower in followers { follower.continuation.yield(entry) }
-        console?.write(entry)
+        for line in summaries { deliver(line, followers, isWritten: true) }
+        deliver(entry, followers, isWritten: isWritten)
+    }
+
+    private func deliver(_ line: LogEntry, _ followers: [LogFollower], isWritten: Bool) {
+        for follower in followers where follower.filter.matches(line) { follower.offer(line) }
+        guard isWritten else { return }
+        console?.write(line)
+        archive?.write(line)
+    }
+
+    private static func line(_ summary: LogPolicy.Summary, at time: Int64) -> LogEntry {
+        LogEntry(
+            sequence: 0,
+            time: time,
+            level: summary.level,
+            source: .host,
+            event: summary.event,
+            message: summary.message,
+            plugin: summary.plugin.isEmpty ? nil : summary.plugin
+        )
+    }
+
+    // MARK: Questions
+
+    /// The lines in memory that match a filter.
+    package struct Recent: Equatable, Sendable {
+        /// The newest ones, oldest first.
+        package var entries: [LogEntry]
+        /// Notes in the places of dropped lines.
+        package var gaps: [LogEntry]
+        /// All lines from this sequence number on are in memory.
+        package var completeFrom: UInt64
+        /// When the first of these was written, Unix nanoseconds; `nil` if there is none.
+        package var completeSince: Int64?
     }
 
     /// The newest matching lines, oldest first.
     package func entries(matching filter: LogFilter, limit: Int) -> [LogEntry] {
-        state.withLock { $0.ring.entries(matching: filter, limit: limit) }
+        entries(before: .max, matching: filter, limit: limit)
     }
+
+    /// The newest matching lines, and what is missing between them.
+    ///
+    /// - Parameter before: only lines with smaller sequence numbers.
+    package func recent(
+        before: UInt64 = .max,
+        matching filter: LogFilter,
+        limit: Int
+    ) -> Recent {
+        let (gaps, from, since) = state.withLock {
+            ($0.ring.gaps, $0.ring.completeFrom, $0.ring.completeSince)
+        }
+        let found = entries(before: before, matching: filter, limit: limit)
+        var own = filter
+        own.run = nil
+        let shown = gaps.filter { gap in
+            guard own.matches(gap), gap.sequence < before else { return false }
+            // Of a run only the plugin is known here.
+            return filter.run == nil || found.contains { $0.plugin == gap.plugin }
+        }
+        // Those before the first line of a full page belong to the page before.
+        let first = found.count < limit ? 0 : found.first?.sequence ?? 0
+        return Recent(
+            entries: found,
+            gaps: shown.filter { $0.sequence > first },
+            completeFrom: from,
+            completeSince: since
+        )
+    }
+
+    /// Searches in pieces, so that writers wait for a few hundred lines at most.
+    private func entries(before: UInt64, matching filter: LogFilter, limit: Int) -> [LogEntry] {
+        var found: [LogEntry] = []
+        var next: UInt64? = before
+        while let before = next, found.count < limit {
+            let piece = state.withLock {
+                $0.ring.entries(
+                    before: before,
+                    matching: filter,
+                    limit: limit - found.count,
+                    looksMax: Self.looksMax
+                )
+            }
+            found += piece.found
+            next = piece.next
+        }
+        return found.reversed()
+    }
+
+    private static let looksMax = 512
 
     /// The newest matching lines, and each new one when it is written.
     ///
-    /// A consumer that is more than 1024 lines behind loses the oldest of them.
+    /// A consumer that is more than 1024 lines or 2 MiB behind loses the oldest of them.
     package func follow(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: LogEntry.self,
-            bufferingPolicy: .bufferingNewest(1024 + max(0, limit))
-        )
-        // Use one critical section, so that no line between the old and the new ones is lost.
-        let number = state.withLock { state in
-            for entry in state.ring.entries(matching: filter, limit: limit) {
-                continuation.yield(entry)
-            }
+        let follower = LogFollower(filter, limit: limit)
+        // Lines after `last` come to the follower; those up to it are looked up.
+        let (number, last) = state.withLock { state in
             state.lastFollower += 1
-            state.followers[state.lastFollower] = Follower(
-                filter: filter,
-                continuation: continuation
-            )
-            return state.lastFollower
+            state.followers[state.lastFollower] = follower
+            return (state.lastFollower, state.sequence)
         }
-        continuation.onTermination = { [weak self] _ in
+        follower.begin(with: entries(before: last + 1, matching: filter, limit: limit))
+        let lease = LogLease(follower) { [weak self] in
             self?.state.withLock { $0.followers[number] = nil }
         }
-        return stream
+        return AsyncStream {
+            await lease.follower.next()
+        } onCancel: {
+            follower.end()
+        }
     }
+
+    var followersCount: Int { state.withLock { $0.followers.count } }
 
     /// Finishes the streams of all followers.
     package func endFollowers() {
         let followers = state.withLock { state in
             defer { state.followers = [:] }
-            return state.followers.values.map(\.continuation)
+            return Array(state.followers.values)
         }
-        for continuation in followers { continuation.finish() }
+        for follower in followers { follower.end() }
     }
 
     /// The maximum size of a line in bytes, equal to that of a worker's frame.
@@ -132,11 +239,4 @@ package final class HostLog: Sendable {
         return String(decoding: line.utf8.prefix(lineBytesMax), as: UTF8.self)
             + "… (\(rest) more bytes)"
     }
-}
-
-/// Displays the lines of the log.
-///
-/// `write` must not block, and any thread may call it.
-package protocol LogConsole: Sendable {
-    func write(_ entry: LogEntry)
 }
