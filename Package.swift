@@ -332,6 +332,14 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostLogFiles",
+            dependencies: [
+                "BghostAPI", "BghostBase", "BghostLinux", "BghostModel", "BghostServices",
+                "BghostTrust",
+            ],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostDispatch",
             dependencies: [
                 "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts",
@@ -420,8 +428,9 @@ let package = Package(
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
                 "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
-                "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
-                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas", "BghostServices",
+                "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles", "BghostManifest",
+                "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas",
+                "BghostServices",
                 "BghostStore", "BghostTemplates", "BghostTerminal", "BghostTransfer",
                 "BghostTransferRules", "BghostTrust", "BghostViews",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -822,7 +831,17 @@ let package = Package(
         ),
         .testTarget(
             name: "BghostServicesTests",
-            dependencies: ["BghostBase", "BghostLinux", "BghostServices", "BghostTestSupport"],
+            dependencies: [
+                "BghostBase", "BghostLinux", "BghostModel", "BghostServices", "BghostTestSupport",
+            ],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostLogFilesTests",
+            dependencies: [
+                "BghostAPI", "BghostBase", "BghostLinux", "BghostLogFiles", "BghostModel",
+                "BghostServices", "BghostTestSupport",
+            ],
             swiftSettings: swift
         ),
         .testTarget(

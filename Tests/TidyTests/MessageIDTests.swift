@@ -17,6 +17,7 @@ import Testing
     @Test func `Each event of the daemon has a number, and each number an event`() throws {
         let roots = [
             "Sources/BghostHost", "Sources/BghostDispatch", "Sources/BghostServices/Reactor",
+            "Sources/BghostServices/Log/LogPolicy.swift",
             "Sources/BghostCommand/Daemon", "Sources/BghostCommand/Replay", "Sources/BghostNotify",
             "Sources/BghostPolicy/Scheduler",
         ]

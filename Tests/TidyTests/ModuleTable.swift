@@ -98,6 +98,13 @@ enum ModuleTable {
             ["BghostBase", "BghostLinux", "BghostModel", "BghostStore", "BghostTrust"]
         ),
         Module(
+            "BghostLogFiles",
+            [
+                "BghostAPI", "BghostBase", "BghostLinux", "BghostModel", "BghostServices",
+                "BghostTrust",
+            ]
+        ),
+        Module(
             "BghostDispatch",
             [
                 "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts",
@@ -159,8 +166,9 @@ enum ModuleTable {
             [
                 "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
                 "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
-                "BghostHost", "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
-                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas", "BghostServices",
+                "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles", "BghostManifest",
+                "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas",
+                "BghostServices",
                 "BghostStore", "BghostTemplates", "BghostTerminal", "BghostTransfer",
                 "BghostTransferRules", "BghostTrust", "BghostViews",
             ]
