@@ -236,6 +236,10 @@ extension Host: HostControl {
         services.log.entries(matching: filter, limit: limit)
     }
 
+    package func searchLogs(_ question: LogQuestion) async throws(OperatorRefusal) -> LogPage {
+        try await commands.logs.search(question)
+    }
+
     package func followLogs(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
         services.log.follow(matching: filter, limit: limit)
     }

@@ -20,6 +20,7 @@ struct HostCommands {
     let switches: PluginSwitches
     let simulation: SimulationCommands
     let backup: BackupCommand
+    let logs: LogCommands
     let notifications: NotificationCommands
 
     init(_ owners: HostOwners) {
@@ -43,6 +44,7 @@ struct HostCommands {
             owners.dispatcher,
             owners.commits,
             owners.supervisor.meter,
+            log: log,
             version: services.configuration.version,
             startedAt: clock.wall,
             plugins: { [pool = owners.pool] in pool.pluginStates }
@@ -102,6 +104,7 @@ struct HostCommands {
             configuration: services.configuration
         )
         backup = BackupCommand(owners.store, log: log)
+        logs = LogCommands(log, clock) { manifest.value.host.timeZone }
         notifications = NotificationCommands(
             owners.notifications,
             owners.intake,

@@ -38,6 +38,12 @@ extension MetricsSnapshot {
         writer.begin("bghost_store_failing", .gauge, "1 while the store cannot store transactions.")
         writer.sample(storeFailingSince == nil ? 0 : 1)
         writer.begin(
+            "bghost_log_lines_dropped",
+            .counter,
+            "Lines that were not written to the log's file or the journal, by reason."
+        )
+        for (reason, count) in logDrops { writer.sample([("reason", reason)], count) }
+        writer.begin(
             "bghost_metrics_folded",
             .counter,
             "Runs that are counted under `_other`, because too many names were counted before."

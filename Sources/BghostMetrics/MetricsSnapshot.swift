@@ -65,6 +65,8 @@ package struct MetricsSnapshot: Sendable {
     package var isDraining: Bool
     /// Since when the store cannot store its transactions, Unix nanoseconds; `nil` if it can.
     package var storeFailingSince: Int64?
+    /// Lines that were not written to the log's file or the journal, by reason.
+    package var logDrops: [(reason: String, count: UInt64)]
     package var statistics: RunStatistics
     package var tasks: [Task]
     package var plugins: [Plugin]
@@ -80,6 +82,7 @@ package struct MetricsSnapshot: Sendable {
         deadLetters: Int,
         isDraining: Bool = false,
         storeFailingSince: Int64? = nil,
+        logDrops: [(reason: String, count: UInt64)] = [],
         statistics: RunStatistics,
         tasks: [Task] = [],
         plugins: [Plugin] = [],
@@ -93,6 +96,7 @@ package struct MetricsSnapshot: Sendable {
         self.deadLetters = deadLetters
         self.isDraining = isDraining
         self.storeFailingSince = storeFailingSince
+        self.logDrops = logDrops
         self.statistics = statistics
         self.tasks = tasks
         self.plugins = plugins

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostAPI
 import BghostBase
 import BghostModel
 import BghostControl
@@ -25,8 +26,34 @@ struct LogTests {
                 (.init(plugin: "other"), []),
             ]
             for (query, messages) in expected {
-                let entries = try await serving.ask { try await $0.logs(query) }.value
+                let entries = try await serving.ask { try await $0.logs(query) }.value.entries
                 #expect(entries.map(\.message) == messages, "\(query)")
+            }
+        }
+    }
+
+    @Test func `Times, texts and places select a page`() async throws {
+        let host = MemoryHost()
+        for number in 1...5 { await host.say("Line \(number)") }
+        try await Serving.with(host) { serving in
+            let first = try await serving.ask { try await $0.logs(.init(text: "LINE", limit: 2)) }
+            #expect(first.value.entries.map(\.message) == ["Line 4", "Line 5"])
+            let second = try await serving.ask {
+                try await $0.logs(.init(before: first.value.next, limit: 10))
+            }
+            #expect(second.value.entries.map(\.message) == ["Line 1", "Line 2", "Line 3"])
+            #expect(second.value.next.isEmpty)
+            let past = try await serving.ask {
+                try await $0.logs(.init(until: "1970-01-01T00:00:00Z"))
+            }
+            #expect(past.value.entries.isEmpty)
+            for query in [
+                ControlClient.LogQuery(since: "soon"), .init(before: "x"), .init(before: "1-2"),
+            ] {
+                let fault = await #expect(throws: ControlFault.self) {
+                    try await serving.ask { try await $0.logs(query) }
+                }
+                #expect(fault?.code == .badRequest, "\(query)")
             }
         }
     }

@@ -71,7 +71,9 @@ extension Integration {
                     [], ["fail"], ["--failed", "--since", "2h", "--text", "x"], ["--skipped"],
                 ],
                 "show": [[subjects.ended.id.description], [subjects.active.id.description]],
-                "logs": [[], ["fail"]],
+                "logs": [
+                    [], ["fail"], ["--since", "1h", "--until", "1s", "--text", "x", "-n", "5"],
+                ],
                 "dead": [[]],
                 "throttle show": [[], ["fail"]],
                 "uses show": [[], ["late.task"]],

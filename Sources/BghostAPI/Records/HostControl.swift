@@ -202,8 +202,13 @@ package protocol HostControl: AuditControl {
     /// - Parameter head: the row that the log has, which must be in the chain; `nil` if none is known.
     func checkAudit(expecting head: AuditHead?) async throws(OperatorRefusal) -> AuditVerdict
 
-    /// The entries in the log, the oldest first.
+    /// The entries in the daemon's memory, the oldest first.
     func logs(matching filter: LogFilter, limit: Int) async -> [LogEntry]
+
+    /// A page of the log, from the daemon's memory and from the log's files.
+    ///
+    /// Throws if a time cannot be read.
+    func searchLogs(_ question: LogQuestion) async throws(OperatorRefusal) -> LogPage
 
     /// The same entries, and then each new one, until the consumer stops.
     func followLogs(matching filter: LogFilter, limit: Int) async -> AsyncStream<LogEntry>

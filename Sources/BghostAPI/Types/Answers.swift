@@ -193,8 +193,24 @@ extension API {
     package struct LogLines: Codable, Equatable, Sendable {
         /// The lines.
         @Elements package var entries: [LogLine]
+        /// The `before` of the next page, whose lines are older; null if there is none.
+        @EmptyAsNull package var next: String
+        /// Why older lines may be missing, for people; null if none are.
+        @EmptyAsNull package var note: String
 
-        package init(entries: [LogLine]) { self.entries = entries }
+        package init(entries: [LogLine], next: String = "", note: String = "") {
+            self.entries = entries
+            self.next = next
+            self.note = note
+        }
+
+        package init(_ page: LogPage) {
+            self.init(
+                entries: page.entries.map(LogLine.init),
+                next: page.next?.description ?? "",
+                note: page.note ?? ""
+            )
+        }
     }
 
     /// The answer to a request that failed, and the output of a command that failed.

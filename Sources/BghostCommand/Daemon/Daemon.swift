@@ -4,6 +4,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import BghostHost
 internal import BghostLinux
+internal import BghostLogFiles
 internal import BghostManifest
 internal import BghostModel
 internal import BghostServices
@@ -37,8 +38,11 @@ enum Daemon {
         }
         let log = ConsoleLog(format: options.logFormat, console: console)
         defer { log.flush() }
-        let hostLog = HostLog(level: options.logLevel, console: log)
         let state = try stateDirectory(options, manifest)
+        let files = LogFileSetup.files(state, options)
+        defer { files.flush() }
+        let hostLog = HostLog(level: options.logLevel, console: log, archive: files)
+        LogFileSetup.report(problemsOf: files, to: hostLog)
         let fetcher = HTTPFetcher()
         let journal = try options.record.map { path throws(CommandFailure) in
             try DecisionFile(path, log: hostLog)
@@ -87,6 +91,7 @@ enum Daemon {
         configuration.beforeStart = {
             let own = try SocketClaim(path: socket, inherited: service.controlSocket)
             claim.withLock { $0 = own }
+            try LogFileSetup.begin(files, manifest.host.log, hostLog)
         }
         let group = try group(manifest.host)
         Orphan.adopt()
@@ -202,7 +207,7 @@ enum Daemon {
             .init(service: ForcedShutdownService(host: host)),
             .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
             .init(service: HostService(host: host, log: log)),
-            .init(service: ReloadService(host: host)),
+            .init(service: ReloadService(host: host, log: log)),
             .init(
                 service: DrainService(host: host),
                 successTerminationBehavior: .gracefullyShutdownGroup

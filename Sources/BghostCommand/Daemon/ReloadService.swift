@@ -4,6 +4,7 @@ internal import BghostAPI
 internal import BghostHost
 internal import BghostLinux
 internal import BghostModel
+internal import BghostServices
 internal import ServiceLifecycle
 internal import UnixSignals
 
@@ -12,12 +13,15 @@ internal import UnixSignals
 /// The service group requires a description.
 struct ReloadService: Service, CustomStringConvertible {
     let host: Host
+    let log: HostLog
 
     var description: String { "the reload on SIGHUP" }
 
     func run() async throws {
         let signals = await UnixSignalsSequence(trapping: .sighup)
         for await _ in signals.cancelOnGracefulShutdown() {
+            // First, since a program that has moved the log's file needs it with a wrong manifest too.
+            log.archive?.reopen()
             let entry = AuditEntry(
                 at: WallClock.now,
                 AuditActor(.signal),

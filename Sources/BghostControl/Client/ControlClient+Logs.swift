@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostAPI
+package import BghostAPI
 internal import BghostBase
 package import BghostModel
 internal import AsyncHTTPClient
@@ -15,31 +15,45 @@ extension ControlClient {
         package var run: String?
         var plugin: String?
         var level: LogEntry.Level?
-        var limit: Int?
+        var text: String?
+        package var since: String?
+        package var until: String?
+        /// The `next` of the last page.
+        package var before: String?
+        package var limit: Int?
 
         package init(
             task: String? = nil,
             run: String? = nil,
             plugin: String? = nil,
             level: LogEntry.Level? = nil,
+            text: String? = nil,
+            since: String? = nil,
+            until: String? = nil,
+            before: String? = nil,
             limit: Int? = nil
         ) {
             self.task = task
             self.run = run
             self.plugin = plugin
             self.level = level
+            self.text = text
+            self.since = since
+            self.until = until
+            self.before = before
             self.limit = limit
         }
 
         var path: ControlPath {
             ControlPath("logs").with("task", task).with("run", run).with("plugin", plugin)
-                .with("level", level?.text).with("limit", limit)
+                .with("level", level?.text).with("text", text).with("since", since)
+                .with("until", until).with("before", before).with("limit", limit)
         }
     }
 
-    /// The entries in the log, the oldest first.
-    package func logs(_ query: LogQuery) async throws -> Answer<[LogEntry]> {
-        try await call(.GET, query.path, Schema.logs) { $0.entries.map(\.entry) }
+    /// A page of the log, the oldest entry first.
+    package func logs(_ query: LogQuery) async throws -> Answer<API.LogLines> {
+        try await call(.GET, query.path, within: .minutes(2), Schema.logs)
     }
 
     /// Calls the closure with each entry in the log and each new one, until the daemon stops, the closure

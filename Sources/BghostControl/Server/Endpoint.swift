@@ -196,6 +196,13 @@ enum Endpoint: String, CaseIterable, Sendable {
                 QueryKey("plugin", "Only of this plugin."),
                 QueryKey("run", "Only of the run whose id begins like this."),
                 QueryKey("level", "Only of this level or above."),
+                QueryKey("since", "Only from this time on; not with `follow`."),
+                QueryKey("until", "Only before this time; not with `follow`."),
+                QueryKey("text", "Only with this text; ASCII letters match both cases."),
+                QueryKey(
+                    "before",
+                    "Only before this place: `next` of the last page; not with `follow`."
+                ),
                 QueryKey(
                     "limit",
                     "At most so many, 0 to \(ControlLimits.logLinesMax); absent: \(ControlLimits.logLinesUsual)."

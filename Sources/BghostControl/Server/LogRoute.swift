@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostBase
 internal import BghostModel
 internal import Hummingbird
 internal import NIOCore
@@ -16,12 +17,43 @@ struct LogRoute: Sendable {
         let limit =
             try query.number("limit", in: 0...ControlLimits.logLinesMax)
             ?? ControlLimits.logLinesUsual
-        try await checkTask(filter)
         guard try query.flag("follow") else {
-            let entries = await host.logs(matching: filter, limit: limit)
-            return Answer.json(Schema.logs, API.LogLines(entries: entries.map(API.LogLine.init)))
+            let question = LogQuestion(
+                filter,
+                since: query.text("since"),
+                until: query.text("until"),
+                before: try position(query),
+                limit: limit
+            )
+            return try await page(question)
         }
+        for key in ["since", "until", "before"] where query.text(key) != nil {
+            throw ControlFault.badRequest(
+                "`\(key)` does not go with `follow`: ask for the lines from before first"
+            )
+        }
+        try await check(filter)
         return follow(request, filter, limit)
+    }
+
+    private func page(_ question: LogQuestion) async throws -> Response {
+        let page: LogPage
+        do throws(OperatorRefusal) {
+            page = try await host.searchLogs(question)
+        } catch {
+            throw ControlFault(error)
+        }
+        // The files may have lines of a task, or of a run, that the daemon does not know any more.
+        if page.entries.isEmpty, page.next == nil { try await check(question.filter) }
+        return Answer.json(Schema.logs, API.LogLines(page))
+    }
+
+    private func position(_ query: Query) throws(ControlFault) -> LogPosition? {
+        guard let text = query.text("before") else { return nil }
+        guard let position = LogPosition(text) else {
+            throw .badRequest("`before` must be `next` of an answer")
+        }
+        return position
     }
 
     private func follow(_ request: Request, _ filter: LogFilter, _ limit: Int) -> Response {
@@ -42,8 +74,9 @@ struct LogRoute: Sendable {
         )
     }
 
-    /// Accepts a task that is in the manifest, or that still has entries in the log.
-    private func checkTask(_ filter: LogFilter) async throws(ControlFault) {
+    /// Accepts a task that is in the manifest or still has entries in the log, and a run that is known.
+    private func check(_ filter: LogFilter) async throws(ControlFault) {
+        if let run = filter.run { _ = try await RunLookup(host: host).run(run.description) }
         guard let task = filter.task else { return }
         let lines = await host.logs(matching: LogFilter(task: task), limit: 1)
         if lines.isEmpty { try await TaskLookup(host: host).check(task) }
@@ -51,6 +84,7 @@ struct LogRoute: Sendable {
 
     private func filter(_ query: Query) async throws(ControlFault) -> LogFilter {
         var filter = LogFilter(task: query.text("task"), plugin: query.text("plugin"))
+        filter.text = query.text("text")
         if let name = query.text("level") {
             guard let level = LogEntry.Level(text: name) else {
                 throw .badRequest(
@@ -61,7 +95,12 @@ struct LogRoute: Sendable {
             filter.level = level
         }
         if let prefix = query.text("run") {
-            filter.run = try await RunLookup(host: host).run(prefix).id
+            // A whole id may be that of a run that only the log still has.
+            if let run = RunID(prefix) {
+                filter.run = run
+            } else {
+                filter.run = try await RunLookup(host: host).run(prefix).id
+            }
         }
         return filter
     }

@@ -4,6 +4,7 @@ internal import BghostAPI
 package import BghostMetrics
 internal import BghostModel
 internal import BghostPolicy
+package import BghostServices
 
 /// Copies what the metrics show.
 ///
@@ -16,6 +17,7 @@ package final class MetricsReader {
     private let meter: RunMeter
     private let dispatcher: Dispatcher
     private let commits: CommitQueue
+    private let log: HostLog
     private let plugins: () -> [MetricsSnapshot.Plugin]
 
     /// - Parameters:
@@ -25,6 +27,7 @@ package final class MetricsReader {
         _ dispatcher: Dispatcher,
         _ commits: CommitQueue,
         _ meter: RunMeter,
+        log: HostLog,
         version: String,
         startedAt: Int64,
         plugins: @escaping () -> [MetricsSnapshot.Plugin]
@@ -34,6 +37,7 @@ package final class MetricsReader {
         self.meter = meter
         self.dispatcher = dispatcher
         self.commits = commits
+        self.log = log
         self.plugins = plugins
     }
 
@@ -48,6 +52,7 @@ package final class MetricsReader {
             deadLetters: commits.deadLetters.count,
             isDraining: scheduler.isDraining,
             storeFailingSince: commits.status.failingSince,
+            logDrops: log.dropCounts,
             statistics: meter.counts(),
             tasks: tasks,
             plugins: Array(plugins().prefix(RunStatistics.pluginsMax))

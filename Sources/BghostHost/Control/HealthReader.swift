@@ -64,6 +64,7 @@ final class HealthReader {
         if let manifest = found?.manifest { checks.append(manifest) }
         checks += pluginChecks
         if let disk = found?.disk { checks.append(disk) }
+        if let log = configuration.log.healthCheck { checks.append(log) }
         return HealthReport(checks: checks)
     }
 

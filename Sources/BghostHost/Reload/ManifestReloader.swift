@@ -241,6 +241,7 @@ final class ManifestReloader: SharesServices {
     ) -> ReloadReport {
         let before = manifest.replace(with: wanted)
         registry.commits.keep(history: HistoryPolicy(wanted))
+        log.apply(wanted.host.log)
         let names = dispatcher.scheduler.catalog.plugins.map(\.name)
         let outcome = dispatcher.decide { scheduler, now, effects in
             scheduler.reload(

@@ -88,7 +88,8 @@ extension Endpoint {
         case .transfers: "The transfers that are not acknowledged."
         case .cancelTransfer: "Cancels a transfer."
         case .retryTransfer: "Tries a waiting transfer again now."
-        case .logs: "Lines of the log, the oldest first."
+        case .logs:
+            "Lines of the log, the oldest first: the newest ones from memory, older ones from its files."
         case .ticket:
             "A link that begins a session of the dashboard. Only the control socket has this call."
         case .beginSession:

@@ -149,7 +149,13 @@ extension Endpoint {
                 )
             )
         case .logs:
-            (200, Answer(Schema.logs, API.LogLines(entries: [APISamples.logLine])))
+            (
+                200,
+                Answer(
+                    Schema.logs,
+                    API.LogLines(entries: [APISamples.logLine], next: "812-2367-40960")
+                )
+            )
         case .ticket: (201, Answer(Schema.ticket, APISamples.ticket))
         case .beginSession: (201, Answer(Schema.session, APISamples.session))
         case .endSession: (200, Answer(Schema.endedSession, API.EndedSession()))

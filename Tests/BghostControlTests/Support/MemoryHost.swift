@@ -339,6 +339,24 @@ actor MemoryHost: HostControl {
         log.filter(filter.matches).suffix(limit)
     }
 
+    func searchLogs(_ question: LogQuestion) throws(OperatorRefusal) -> LogPage {
+        if question.since == "soon" {
+            throw OperatorRefusal(.badTime, "`soon` is no time for `since`", fix: "give a date")
+        }
+        var filter = question.filter
+        filter.since = question.since.flatMap { Timestamp.unixNanoseconds($0) }
+        filter.until = question.until.flatMap { Timestamp.unixNanoseconds($0) }
+        let found = log.filter { entry in
+            (question.before.map { entry.sequence < $0.sequence } ?? true) && filter.matches(entry)
+        }
+        let shown = Array(found.suffix(question.limit))
+        return LogPage(
+            entries: shown,
+            next: shown.count < found.count
+                ? shown.first.map { LogPosition(sequence: $0.sequence) } : nil
+        )
+    }
+
     func followLogs(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
         let (lines, continuation) = AsyncStream<LogEntry>.makeStream()
         logs(matching: filter, limit: limit).forEach { continuation.yield($0) }

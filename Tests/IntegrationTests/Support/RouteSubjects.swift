@@ -81,9 +81,13 @@ struct RouteSubjects {
             "/v1/logs": (
                 [
                     "/v1/logs", "/v1/logs?limit=3&task=fail&level=info",
-                    "/v1/logs?follow=true&limit=1",
+                    "/v1/logs?follow=true&limit=1", "/v1/logs?since=1h&until=1s&text=x&before=9",
+                    "/v1/logs?before=9-1-2&limit=1",
                 ],
-                ["/v1/logs?task=nosuch", "/v1/logs?level=x"]
+                [
+                    "/v1/logs?task=nosuch", "/v1/logs?level=x", "/v1/logs?since=soon",
+                    "/v1/logs?before=x", "/v1/logs?follow=true&since=1h",
+                ]
             ),
         ]
     }
