@@ -102,15 +102,6 @@ package struct HostSettings: Equatable, Sendable {
     }
 }
 
-/// Where the code of a plugin runs.
-package enum Isolation: String, Equatable, Sendable, CaseIterable {
-    /// In a process of its own, which the daemon can kill; the default.
-    case worker
-    /// In the daemon, for trusted code only: the daemon can cancel or abandon its runs, but not
-    /// kill them.
-    case inProcess = "in-process"
-}
-
 /// How the daemon handles a changed file of a plugin's library.
 package enum LibraryChange: String, Equatable, Sendable, CaseIterable {
     /// The daemon inspects the new library, loads it for a test, and uses it for all runs that
