@@ -143,7 +143,6 @@ package final class LogFiles: LogArchive {
         LogFileRecord(path?.live, settings).write(to: stateDirectory)
         writeWaiting()
         report()
-        // Last: without a file, `flush` does not wait.
         if path == nil { state.withLock { ($0.hasFile, $0.start) = (false, nil) } }
     }
 
@@ -218,7 +217,7 @@ package final class LogFiles: LogArchive {
 
     /// Waits until all lines are written and on the disk, for at most so many seconds.
     package func flush(seconds: Int = 2) {
-        guard state.withLock({ $0.hasFile }) else { return }
+        guard let thread = threads.withLock({ $0.writing }) else { return }
         let done = ThreadGate()
         thread.perform { [self] in
             writeWaiting()

@@ -128,8 +128,8 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
             _ = flood.end()
         }
         // As a machine that lost its power.
-        let bytes = try File.read(file)
-        try File.write(bytes.dropLast(3), to: file)
+        // One that was killed between two renames has no file of this name.
+        if access(file, F_OK) == 0 { try File.write(try File.read(file).dropLast(3), to: file) }
         let last = try TestDaemon(manifest: path, folder: folder)
         let answer = try last.command(["logs", "--json", "--since", "1h", "-n", "10000"])
         let entries = try JSONReader.parse(answer.output)["entries"]?.array ?? []
@@ -194,7 +194,7 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
         #expect(try daemon.command(["trigger", "quiet.fail", "--wait"]).exitCode != 0)
         try eventually { try daemon.command(["health"]).output.contains("was moved") }
         daemon.program.signal(SIGHUP)
-        #expect(daemon.program.line(containing: "reloaded") != nil)
+        try wait(daemon, for: "manifest.reloaded")
         #expect(try daemon.command(["trigger", "quiet.say", "--wait"]).exitCode == 0)
         try wait(daemon, for: "out two")
         #expect(rename(file, file + ".2") == 0)

@@ -26,6 +26,7 @@ extension ManifestBuilder {
 
     private static func namesFolder(_ path: String) -> Bool {
         let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        return last.isEmpty || last == "." || last == ".."
+        // An empty path has its own message.
+        return last.isEmpty && !path.isEmpty || last == "." || last == ".."
     }
 }

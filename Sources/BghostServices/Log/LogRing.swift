@@ -61,7 +61,7 @@ struct LogRing {
         var queues: [String: Queue] = [:]
         /// The queue that loses lines, until its cost is at most `floor`.
         private var victim = ""
-        private var floor = 0
+        private var floor = Int.max
 
         /// The name of a queue for a new line.
         func name(_ wanted: String) -> String {
