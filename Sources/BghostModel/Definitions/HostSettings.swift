@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostCalendar
+
+/// The section `host`.
+package struct HostSettings: Equatable, Sendable {
+    /// The absolute path of the state directory; `nil` lets the daemon choose.
+    package var stateDirectory: String?
+    /// The absolute path of the control socket; `nil` puts the socket into the state directory.
+    package var controlSocket: String?
+    /// The group whose members may use the control socket; `nil` permits no other users.
+    package var controlGroup: String?
+    /// The role of the group's members.
+    package var controlRole: ControlRole
+    /// The maximum number of concurrent runs; `nil` is the number of processors.
+    package var slots: Int?
+    /// The time zone of calendars that do not name one.
+    package var timeZone: ZoneTable
+    /// Facts about the machine that the daemon cannot detect.
+    package var facts: FactDefinitions
+    /// Which tasks the daemon holds back on a low battery.
+    package var powerPolicy: PowerPolicy
+    /// The sandbox layers without which no worker may run.
+    package var require: Set<SandboxLayer>
+    /// The pages for browsers; `nil` serves none.
+    package var dashboard: DashboardSettings?
+    /// How much history is kept.
+    package var history: HistorySettings
+    /// How what others do to the daemon is noted.
+    package var audit: AuditSettings
+    /// How the log is written.
+    package var log: LogSettings
+
+    package init(
+        stateDirectory: String? = nil,
+        controlSocket: String? = nil,
+        controlGroup: String? = nil,
+        controlRole: ControlRole = .read,
+        slots: Int? = nil,
+        timeZone: ZoneTable = .utc,
+        facts: FactDefinitions = FactDefinitions(),
+        powerPolicy: PowerPolicy = .none,
+        require: Set<SandboxLayer> = [],
+        dashboard: DashboardSettings? = nil,
+        history: HistorySettings = HistorySettings(),
+        audit: AuditSettings = AuditSettings(),
+        log: LogSettings = LogSettings()
+    ) {
+        self.stateDirectory = stateDirectory
+        self.controlSocket = controlSocket
+        self.controlGroup = controlGroup
+        self.controlRole = controlRole
+        self.slots = slots
+        self.timeZone = timeZone
+        self.facts = facts
+        self.powerPolicy = powerPolicy
+        self.require = require
+        self.dashboard = dashboard
+        self.history = history
+        self.audit = audit
+        self.log = log
+    }
+}
