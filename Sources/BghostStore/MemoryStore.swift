@@ -26,6 +26,8 @@ package final class MemoryStore: Store {
         var quarantines: [String: Quarantine] = [:]
         var pauses: [PauseTarget: Pause] = [:]
         var runtime: [RuntimeUse] = []
+        var alerts: [AlertKey: AlertRow] = [:]
+        var progress: [String: TaskProgress] = [:]
         /// The key is the plugin and the id, separated by a NUL, which neither contains.
         var notifications: [String: NotificationRow] = [:]
         var isClosed = false
@@ -119,6 +121,10 @@ package final class MemoryStore: Store {
         case .quarantined(let plugin, let quarantine): state.quarantines[plugin] = quarantine
         case .paused(let target, let pause): state.pauses[target] = pause
         case .audited(let entry): state.audit.write(entry)
+        case .alert(.kept(let row)): state.alerts[row.key] = row
+        case .alert(.removed(let key)): state.alerts[key] = nil
+        case .alert(.progress(let progress)): state.progress[progress.task] = progress
+        case .alert(.unwatched(let task)): state.progress[task] = nil
         case .startSkipped(let start):
             state.skipped.append(start)
             if state.skipped.count > 2 * historyMax { state.skipped.removeFirst(historyMax) }
@@ -163,7 +169,12 @@ package final class MemoryStore: Store {
                     ($0.since, $0.target.name) < ($1.since, $1.target.name)
                 },
                 runtime: state.runtime.sorted { $0.minute < $1.minute },
-                notifications: state.notifications.values.sorted { $0.key < $1.key }
+                notifications: state.notifications.values.sorted { $0.key < $1.key },
+                alerts: state.alerts.values.sorted {
+                    ($0.since, $0.key.rule.rawValue, $0.key.subject)
+                        < ($1.since, $1.key.rule.rawValue, $1.key.subject)
+                },
+                progress: state.progress.values.sorted { $0.task < $1.task }
             )
         }
     }

@@ -27,6 +27,10 @@ package struct RecoveredState: Sendable {
     package var runtime: [RuntimeUse]
     /// Notifications that are not delivered yet, or may still be answered.
     package var notifications: [NotificationRow]
+    /// The alerts that fire, or whose end no receiver knows, the oldest first.
+    package var alerts: [AlertRow]
+    /// How the tasks did lately of which something is expected.
+    package var progress: [TaskProgress]
 
     package init(
         incarnation: UInt32,
@@ -38,7 +42,9 @@ package struct RecoveredState: Sendable {
         quarantines: [Quarantine] = [],
         pauses: [Pause] = [],
         runtime: [RuntimeUse] = [],
-        notifications: [NotificationRow] = []
+        notifications: [NotificationRow] = [],
+        alerts: [AlertRow] = [],
+        progress: [TaskProgress] = []
     ) {
         self.incarnation = incarnation
         self.pending = pending
@@ -50,6 +56,8 @@ package struct RecoveredState: Sendable {
         self.pauses = pauses
         self.runtime = runtime
         self.notifications = notifications
+        self.alerts = alerts
+        self.progress = progress
     }
 }
 

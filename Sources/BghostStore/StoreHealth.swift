@@ -66,7 +66,7 @@ extension StoreChange {
             1024 + row.content.body.utf8.count + row.content.userInfo.utf8.count
         case .remembered: 2048
         case .startSkipped, .audited: 768
-        case .paused: 2048
+        case .paused, .alert: 2048
         case .closed, .discarded, .runtimeConsumed, .notification(.removed), .switched,
             .quarantined:
             512

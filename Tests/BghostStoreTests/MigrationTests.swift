@@ -13,12 +13,21 @@ import Testing
     private static let oldRecord =
         "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);"
 
-    /// Takes away what the ninth version brought.
-    private static let eighth = """
-        DROP TABLE audit;
-        DROP TABLE audit_anchor;
-        PRAGMA user_version = 8;
+    /// Takes away what the tenth version brought.
+    private static let ninth = """
+        DROP TABLE alert;
+        DROP TABLE progress;
+        PRAGMA user_version = 9;
         """
+
+    /// Takes away what the ninth version brought too.
+    private static let eighth =
+        ninth + """
+
+            DROP TABLE audit;
+            DROP TABLE audit_anchor;
+            PRAGMA user_version = 8;
+            """
 
     /// Takes away what the eighth version brought too.
     private static let seventh =
@@ -212,19 +221,62 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `A store of the ninth version gets alerts and keeps the rest`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("state.db")
+        let store = StoreConformance(store: try SQLiteStore(path: path))
+        try await store.commit(.accepted(Sample.fullRequest, replacing: nil))
+        store.store.close()
+        let downgrade = try Command.run(["sqlite3", path, Self.ninth])
+        try #require(downgrade.exitCode == 0, "\(downgrade)")
+        let told = AlertRow(
+            key: AlertKey(.failures, "org.example.a"),
+            since: 3,
+            detail: "3 runs \"failed\"",
+            toldAt: 4,
+            endedAt: 5
+        )
+        let open = AlertRow(key: AlertKey(.store), since: 6, detail: "")
+        let progress = TaskProgress(task: "org.example.a", since: 1, lastSuccess: 2, failures: 7)
+        let fresh = TaskProgress(task: "org.example.b", since: 1)
+        let migrated = StoreConformance(store: try SQLiteStore(path: path))
+        #expect(try migrated.store.recover().alerts == [])
+        for change in [
+            AlertChange.kept(open), .kept(told),
+            .kept(AlertRow(key: AlertKey(.plugin, "p"), since: 1, detail: "")),
+            .removed(AlertKey(.plugin, "p")), .progress(fresh), .progress(progress),
+            .progress(TaskProgress(task: "gone", since: 1)), .unwatched(task: "gone"),
+        ] {
+            try await migrated.commit(.alert(change))
+        }
+        migrated.store.close()
+        let again = try SQLiteStore(path: path)
+        #expect(try again.recover().alerts == [told, open])
+        #expect(try again.recover().progress == [progress, fresh])
+        #expect(try again.recover().pending == [Sample.fullRequest])
+        again.close()
+        let damage = try Command.run(["sqlite3", path, "UPDATE alert SET since = 9"])
+        try #require(damage.exitCode == 0, "\(damage)")
+        let damaged = try SQLiteStore(path: path)
+        let error = #expect(throws: StoreError.self) { try damaged.recover() }
+        #expect(error?.kind == .corrupt)
+        damaged.close()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `A store of a newer version is refused, and stays as it is`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let store = StoreConformance(store: try SQLiteStore(path: path))
         try await store.commit(Sample.wholeLife(1))
         store.store.close()
-        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 10"])
+        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 11"])
         try #require(newer.exitCode == 0, "\(newer)")
         let bytes = try File.read(path)
         let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
         let message = try #require(error?.message)
         #expect(message.contains(path))
-        #expect(message.contains("a newer bghost (format 10, this one knows 9)"), "\(message)")
+        #expect(message.contains("a newer bghost (format 11, this one knows 10)"), "\(message)")
         #expect(try File.read(path) == bytes)
     }
 

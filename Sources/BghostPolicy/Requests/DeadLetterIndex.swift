@@ -41,7 +41,17 @@ package struct DeadLetterIndex: Sendable {
     /// The number of dead letters dropped since the daemon started, by plugin.
     package private(set) var dropped: [String: Int] = [:]
 
+    /// Whether ``takeChanges()`` is used.
+    package var notesChanges = false
+    private var changes: [(task: String, change: Int)] = []
+
     package init(limit: Int) { self.limit = max(1, limit) }
+
+    /// The dead letters that were added and removed since the last call, by task.
+    package mutating func takeChanges() -> [(task: String, change: Int)] {
+        defer { changes = [] }
+        return changes
+    }
 
     /// The number of all dead letters.
     package var count: Int { places.count }
@@ -84,6 +94,7 @@ package struct DeadLetterIndex: Sendable {
         deaths += 1
         places[id] = Place(plugin: plugin, task: task, number: deaths)
         tasks[task, default: 0] += 1
+        if notesChanges { changes.append((task, 1)) }
         // Taking the queue out of the dictionary avoids a copy of its array.
         var queue = queues.removeValue(forKey: plugin) ?? Queue()
         queue.deaths.append(Death(id: id, number: deaths))
@@ -107,6 +118,7 @@ package struct DeadLetterIndex: Sendable {
         guard let place = places.removeValue(forKey: id) else { return nil }
         tasks[place.task, default: 1] -= 1
         if tasks[place.task] == 0 { tasks[place.task] = nil }
+        if notesChanges { changes.append((place.task, -1)) }
         return place
     }
 

@@ -92,7 +92,7 @@ package struct Ledger: Sendable {
         case .remembered(let memory):
             memories[memory.identifier] = memory.isEmpty ? nil : memory
         // The scheduler does not decide these changes.
-        case .notification, .quarantined, .startSkipped, .audited: break
+        case .notification, .quarantined, .startSkipped, .audited, .alert: break
         case .paused(let target, let pause): pauses[target] = pause
         case .switched(let plugin, let off): disabledPlugins[plugin] = off
         }

@@ -74,6 +74,7 @@ final class ChangeWriter {
         case .quarantined(let plugin, let quarantine): try keep(plugin, quarantine)
         case .paused(let target, let pause): try keep(target, pause)
         case .startSkipped(let start): try keep(start, now)
+        case .alert(let change): try keep(change)
         case .audited(let entry):
             try audit.write(entry)
             countChange()

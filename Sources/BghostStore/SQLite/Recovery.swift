@@ -34,6 +34,10 @@ enum Recovery {
         if version >= 3 { try readNotifications(connection, &state) }
         if version >= 4 { try readQuarantines(connection, &state) }
         if version >= PauseColumns.version { state.pauses = try PauseColumns.read(connection) }
+        if version >= AlertColumns.version {
+            state.alerts = try AlertColumns.read(connection)
+            state.progress = try AlertColumns.readProgress(connection)
+        }
         let switches = try Statement("SELECT * FROM switched_off", on: connection)
         try switches.rows { row throws(SQLiteFailure) in
             let plugin = row.text()

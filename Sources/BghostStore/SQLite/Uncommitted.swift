@@ -70,7 +70,7 @@ struct Uncommitted {
             case .discarded(let id): requests.insert(id)
             case .accepted, .closed, .runStarted, .runEnded, .moved, .remembered, .runtimeConsumed,
                 .switched,
-                .quarantined, .paused, .notification, .startSkipped, .audited:
+                .quarantined, .paused, .notification, .startSkipped, .audited, .alert:
                 break
             }
         }
@@ -121,7 +121,7 @@ struct Uncommitted {
         case .discarded(let id):
             if result.places[id] == .dead { move(id, .absent, &result) }
         case .moved, .remembered, .runtimeConsumed, .switched, .quarantined, .paused,
-            .notification, .startSkipped, .audited:
+            .notification, .startSkipped, .audited, .alert:
             break
         }
     }

@@ -21,6 +21,10 @@ struct WriterStatements {
     let quarantine: Statement
     let liftQuarantine: Statement
     let pause: Statement
+    let alert: Statement
+    let removeAlert: Statement
+    let progress: Statement
+    let removeProgress: Statement
     let resume: Statement
     let keepNotification: Statement
     let removeNotification: Statement
@@ -82,6 +86,16 @@ struct WriterStatements {
                 + " (\(Self.marks(PauseColumns.count)))"
         )
         resume = try prepare("DELETE FROM pause WHERE scope = ? AND name = ?")
+        alert = try prepare(
+            "INSERT OR REPLACE INTO alert (\(AlertColumns.names)) VALUES"
+                + " (\(Self.marks(AlertColumns.count)))"
+        )
+        removeAlert = try prepare("DELETE FROM alert WHERE rule = ? AND subject = ?")
+        progress = try prepare(
+            "INSERT OR REPLACE INTO progress (\(AlertColumns.progressNames)) VALUES"
+                + " (\(Self.marks(AlertColumns.progressCount)))"
+        )
+        removeProgress = try prepare("DELETE FROM progress WHERE task = ?")
         keepNotification = try prepare(
             "INSERT OR REPLACE INTO notification (\(NotificationColumns.names)) VALUES"
                 + " (\(Self.marks(NotificationColumns.count)))"
