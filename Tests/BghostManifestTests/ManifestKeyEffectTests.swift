@@ -31,6 +31,8 @@ import Testing
     private static let beside = [
         "retry": ["policy": "\"exponential\""], "offset": ["window": "\"3s\""],
         "dashboard": ["listen": "\"127.0.0.1:8645\""],
+        "alerts": ["to": "[{ \"ntfy\": \"https://ntfy.sh/topic\" }]"],
+        "heartbeat": ["url": "\"https://hc-ping.com/x\""],
     ]
 
     /// What a task has beside a key.

@@ -27,6 +27,8 @@ struct ManifestBuilder {
         host.history = history(node["history"])
         host.audit = audit(node["audit"])
         host.log = log(node["log"], in: main)
+        host.alerts = alerts(node["alerts"], in: main)
+        host.heartbeat = heartbeat(node["heartbeat"], in: main)
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
         host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
         host.controlGroup = node["controlGroup"]?.string
@@ -252,6 +254,7 @@ struct ManifestBuilder {
                 handler: node["handler"]?.string ?? own
             )
         }
+        let schedule = schedule(entry, identifier, host)
         return TaskDefinition(
             identifier: identifier,
             handler: handler,
@@ -260,7 +263,7 @@ struct ManifestBuilder {
             overlap: node["overlap"]?.string.flatMap(Overlap.init) ?? .queue,
             priority: node["priority"]?.int64.map { Int(clamping: $0) } ?? 500,
             submitAtStart: submitAtStart(entry, identifier),
-            schedule: schedule(entry, identifier, host),
+            schedule: schedule,
             tolerance: duration(node["tolerance"]) ?? .zero,
             learnsUse: learnsUse(entry),
             requirements: requirements(node["requires"]).union(
@@ -270,6 +273,7 @@ struct ManifestBuilder {
             retry: retry(node["retry"], kind),
             throttle: throttle(node["throttle"]),
             history: taskHistory(entry, host),
+            expect: expect(entry, host, isScheduled: schedule != nil, limits),
             parameters: settings("parameters", of: entry),
             parametersSchema: node["parametersSchema"]?.text,
             origin: entry.location

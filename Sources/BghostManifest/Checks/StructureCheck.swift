@@ -149,6 +149,9 @@ struct StructureCheck {
             guard let members = node.object else { break }
             let anchor = member.keySpan
             return check(members, as: section, in: context.inner(section), anchor: anchor)
+        case .sections(let section):
+            guard let elements = node.array else { break }
+            return check(elements, as: section, in: context, anchor: member.keySpan)
         case .flagOrSection(let section), .wordOrSection(_, let section):
             guard let members = node.object else {
                 return checkScalar(member, as: type, in: context)
@@ -173,6 +176,27 @@ struct StructureCheck {
         }
         if case .reserved = type { return }
         reportWrongType(member, type, context)
+    }
+
+    /// Checks the elements of a list of objects.
+    private func check(
+        _ elements: [JSONNode],
+        as section: ManifestSection,
+        in context: Context,
+        anchor: ByteSpan
+    ) {
+        for element in elements {
+            guard let members = element.object else {
+                report(
+                    .wrongType,
+                    at: element.span,
+                    "a \(section.noun) \(context.text) is \(element.typeName)",
+                    label: "an object is needed"
+                )
+                continue
+            }
+            check(members, as: section, in: context.inner(section), anchor: anchor)
+        }
     }
 
     private func checkScalar(_ member: JSONMember, as type: ManifestType, in context: Context) {

@@ -32,6 +32,11 @@ enum TextFormat: Sendable {
     case group
     case loopbackAddress
     case siteName
+    /// An `http` or `https` URL that may contain secrets.
+    case webAddress
+    case secretText
+    case mailAddress
+    case muteWindow
 }
 
 /// Why a text does not match its format.
@@ -89,6 +94,10 @@ extension TextFormat {
         case .group: "a group such as \"adm\""
         case .loopbackAddress: "an address such as \"127.0.0.1:8645\""
         case .siteName: "a name such as \"ops.example\""
+        case .webAddress: "a URL such as \"https://example.org/hook\""
+        case .secretText: "a secret such as \"${env:TOKEN}\""
+        case .mailAddress: "an e-mail address"
+        case .muteWindow: "a window such as \"sat 02:00-04:00\""
         }
     }
 
@@ -114,13 +123,20 @@ extension TextFormat {
         case .group: "group"
         case .loopbackAddress: "address"
         case .siteName: "name"
+        case .webAddress: "URL"
+        case .secretText: "secret"
+        case .mailAddress: "address"
+        case .muteWindow: "window"
         }
     }
 
     /// A regular expression that every valid text matches; `nil` if it would exclude nothing.
     var pattern: String? {
         switch self {
-        case .hostPath, .path, .library, .signature, .calendar, .timeZone, .argument: nil
+        case .hostPath, .path, .library, .signature, .calendar, .timeZone, .argument,
+            .webAddress, .secretText, .muteWindow:
+            nil
+        case .mailAddress: "^[^ ,@]+(@[^ ,@]+)?$"
         case .upsAddress:
             #"^([A-Za-z0-9._-]+@)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$"#
         case .linkName: "^[^/ \\t\\n]{1,15}$"
@@ -169,6 +185,10 @@ extension TextFormat {
         case .group: Self.nameFault(text, bytesMax: 32, beginsPlainly: false)
         case .loopbackAddress: SiteCheck.addressFault(in: text)
         case .siteName: SiteCheck.nameFault(in: text)
+        case .webAddress: WebAddressCheck.fault(in: text)
+        case .secretText: WebAddressCheck.secretFault(in: text)
+        case .mailAddress: WebAddressCheck.mailFault(in: text)
+        case .muteWindow: WebAddressCheck.windowFault(in: text)
         }
     }
 

@@ -171,6 +171,24 @@ extension DiagnosticCode {
             this machine pass requests on, and list its name in `hosts`: in lower case, with its port \
             unless that is 443.
             """
+        case .badWebAddress:
+            """
+            Webhooks, topics of ntfy and the heartbeat have an address with http:// or https://, a host and \
+            a path, without user, password, fragment and spaces. Secret parts can be references, such as \
+            https://hc-ping.com/${env:PING}. A command's `to` is one e-mail address.
+            """
+        case .badReceiver:
+            """
+            A receiver of alerts has exactly one of `webhook`, `ntfy`, `command` and `task`, and the keys \
+            that belong to it: `headers` and `secret` to a webhook, `token` to ntfy, `to` to a command. A \
+            command is an absolute path and arguments. A task is the one that `notifications` names.
+            """
+        case .badMuteWindow:
+            """
+            A window in which no alert is sent is a time of day, or days and a time: 02:00-04:00, \
+            sat 02:00-04:00, mon-fri 22:00-06:00, sat,sun 00:00-24:00. One that ends before it begins ends \
+            on the next day. Windows do not overlap, and none is empty.
+            """
         case .badNetworkGrant:
             """
             A network permission is a host and a port, such as api.example.org:443, *.example.org:443 \
@@ -202,7 +220,8 @@ extension DiagnosticCode {
             """
             Secrets are written ${env:NAME}, ${file:PATH} or ${credential:NAME}, and the folder of \
             the main file ${manifest:dir}. They may stand only in the strings of `config` and \
-            `parameters` and in the paths of `host`. For a literal `${` write `$${`.
+            `parameters`, in the paths of `host`, and in the addresses and secrets of its `alerts` and \
+            `heartbeat`. For a literal `${` write `$${`.
             """
         case .nothingToOverride:
             """
@@ -249,6 +268,11 @@ extension DiagnosticCode {
             A run may take longer than the time to the next one. Runs of one task do not overlap, so \
             a run that uses its `runtime` makes the next ones late or skips them. Shorten `runtime`, \
             lengthen `every`, or allow runs to overlap.
+            """
+        case .expectsInVain:
+            """
+            `expect` says when the daemon sends an alert about a task. Without the sections `alerts` and \
+            `heartbeat` of `host` it has no receiver, so the key has no effect.
             """
         case .tooManyProblems:
             "There are more problems than are worth reading at once. Mend the first ones and try again."

@@ -47,13 +47,17 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case badShare = "BG1053"
     case badFunctionParameters = "BG1054"
     case badAddress = "BG1055"
+    case badWebAddress = "BG1056"
+    case badReceiver = "BG1057"
     case badParametersSchema = "BG1058"
     case wrongParameters = "BG1059"
+    case badMuteWindow = "BG1060"
 
     // Warnings.
     case sharedInProcess = "BG1060"
     case unenforcedInProcess = "BG1061"
     case runtimeExceedsInterval = "BG1062"
+    case expectsInVain = "BG1063"
     case tooManyProblems = "BG1099"
 
     // The surroundings.

@@ -45,6 +45,8 @@ indirect enum ManifestType: Sendable {
     case text(TextFormat)
     case list(of: TextFormat)
     case section(ManifestSection)
+    /// A list of objects.
+    case sections(of: ManifestSection)
     /// Definitions by name.
     case definitions(of: ManifestSection, names: TextFormat)
     /// The plugin's own settings, an object that may contain secrets.
@@ -93,6 +95,7 @@ extension ManifestType {
                 ? quoted.dropLast().joined(separator: ", ") + " or " + last : last
         case .text(let format): return format.noun + ", as a string"
         case .list: return "an array of strings"
+        case .sections: return "an array of objects"
         case .section, .definitions, .settings: return "an object"
         case .flagOrSection: return "true, false or an object"
         case .wordOrSection(let words, _):

@@ -35,12 +35,13 @@ extension ManifestKeys {
         ]
     )
 
-    /// What the daemon keeps of what happened.
-    static let records = [
-        ManifestKey("history", .section(history), "How much history of runs is kept."),
-        ManifestKey("audit", .section(audit), "How what others do to the daemon is noted."),
-        ManifestKey("log", .section(log), "How the log is written."),
-    ]
+    /// What the daemon keeps of what happened, and whom it tells.
+    static let records =
+        [
+            ManifestKey("history", .section(history), "How much history of runs is kept."),
+            ManifestKey("audit", .section(audit), "How what others do to the daemon is noted."),
+            ManifestKey("log", .section(log), "How the log is written."),
+        ] + reports
 
     static let audit = ManifestSection(
         noun: "section `audit`",

@@ -3,8 +3,9 @@
 internal import BghostCalendar
 
 extension ManifestKeys {
-    /// The keys for the schedule of a task.
+    /// The keys for the schedule of a task, and what is expected of it.
     static let schedule = [
+        expect,
         ManifestKey(
             "every",
             .duration(1000...366 * day),

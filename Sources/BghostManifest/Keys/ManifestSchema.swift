@@ -74,6 +74,11 @@ enum ManifestSchema {
                 member("items", .object(string(pattern: format.pattern))),
             ]
         case .section(let section): object(section)
+        case .sections(let section):
+            [
+                member("type", .string("array")),
+                member("items", .object(object(section))),
+            ]
         case .definitions(let section, let names): definitions(of: section, names)
         case .settings: [member("type", .string("object"))]
         case .flagOrSection(let section):

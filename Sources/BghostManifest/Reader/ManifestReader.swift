@@ -92,6 +92,10 @@ package struct ManifestReader {
             )
             references.check()
             references.checkNotifications(sources)
+            let delivers = sources.lazy.compactMap { source in
+                source.members.first { $0.key == "notifications" }?.value["task"]?.string
+            }.first
+            references.checkReceivers(delivers, sources[0])
         }
         let builder = ManifestBuilder(
             collector: collector,

@@ -17,6 +17,8 @@ package enum HostKey: String, CaseIterable, Sendable {
     case history
     case audit
     case log
+    case alerts
+    case heartbeat
 
     /// Whether a reload may change it.
     ///
@@ -25,7 +27,8 @@ package enum HostKey: String, CaseIterable, Sendable {
     /// longer `require` names.
     package var mayChange: Bool {
         switch self {
-        case .slots, .timeZone, .facts, .powerPolicy, .history, .audit, .log: true
+        case .slots, .timeZone, .facts, .powerPolicy, .history, .audit, .log, .alerts, .heartbeat:
+            true
         case .stateDirectory, .control, .controlGroup, .controlRole, .require, .dashboard: false
         }
     }
@@ -45,6 +48,8 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .history: one.history == other.history
         case .audit: one.audit == other.audit
         case .log: one.log == other.log
+        case .alerts: one.alerts == other.alerts
+        case .heartbeat: one.heartbeat == other.heartbeat
         }
     }
 
@@ -64,6 +69,8 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .history: settings.history = other.history
         case .audit: settings.audit = other.audit
         case .log: settings.log = other.log
+        case .alerts: settings.alerts = other.alerts
+        case .heartbeat: settings.heartbeat = other.heartbeat
         }
     }
 
@@ -80,7 +87,7 @@ package enum HostKey: String, CaseIterable, Sendable {
             settings.require.isEmpty
                 ? nil : settings.require.map(\.rawValue).sorted().joined(separator: ", ")
         case .dashboard: settings.dashboard?.listen.description
-        case .timeZone, .facts, .history, .audit, .log: nil
+        case .timeZone, .facts, .history, .audit, .log, .alerts, .heartbeat: nil
         }
     }
 }

@@ -30,6 +30,10 @@ package struct HostSettings: Equatable, Sendable {
     package var audit: AuditSettings
     /// How the log is written.
     package var log: LogSettings
+    /// Whom the daemon tells of trouble; `nil` sends no alerts.
+    package var alerts: AlertSettings?
+    /// Where the daemon reports that it lives; `nil` for nowhere.
+    package var heartbeat: HeartbeatSettings?
 
     package init(
         stateDirectory: String? = nil,
@@ -44,7 +48,9 @@ package struct HostSettings: Equatable, Sendable {
         dashboard: DashboardSettings? = nil,
         history: HistorySettings = HistorySettings(),
         audit: AuditSettings = AuditSettings(),
-        log: LogSettings = LogSettings()
+        log: LogSettings = LogSettings(),
+        alerts: AlertSettings? = nil,
+        heartbeat: HeartbeatSettings? = nil
     ) {
         self.stateDirectory = stateDirectory
         self.controlSocket = controlSocket
@@ -59,5 +65,7 @@ package struct HostSettings: Equatable, Sendable {
         self.history = history
         self.audit = audit
         self.log = log
+        self.alerts = alerts
+        self.heartbeat = heartbeat
     }
 }

@@ -263,6 +263,8 @@ package struct TaskDefinition: Equatable, Sendable {
     package var throttle: ThrottlePolicy
     /// How much of its history is kept, if less than the host keeps.
     package var history: TaskHistory
+    /// What makes an alert, if the host has any.
+    package var expect: TaskExpectation
     /// A JSON object as text; the keys of a request's own parameters override it.
     package var parameters: String
     /// A JSON Schema as text, besides that of the handler; `nil` if the manifest gives none.
@@ -285,6 +287,7 @@ package struct TaskDefinition: Equatable, Sendable {
         retry: RetryPolicy? = nil,
         throttle: ThrottlePolicy = ThrottlePolicy(),
         history: TaskHistory = TaskHistory(),
+        expect: TaskExpectation? = nil,
         parameters: String = "{}",
         parametersSchema: String? = nil,
         origin: SourceLocation = SourceLocation()
@@ -304,6 +307,7 @@ package struct TaskDefinition: Equatable, Sendable {
         self.retry = retry ?? RetryPolicy(kind: kind)
         self.throttle = throttle
         self.history = history
+        self.expect = expect ?? (schedule == nil ? TaskExpectation() : .ofSchedules)
         self.parameters = parameters
         self.parametersSchema = parametersSchema
         self.origin = origin
