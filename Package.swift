@@ -303,6 +303,19 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostAlerts",
+            dependencies: ["BghostBase", "BghostModel"],
+            swiftSettings: swift
+        ),
+        .target(
+            name: "BghostAlertTransport",
+            dependencies: [
+                "BghostAlerts", "BghostBase", "BghostCrypto", "BghostDispatch", "BghostLinux",
+                "BghostModel", "BghostTransfer",
+            ],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostStore",
             dependencies: [
                 "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel",
@@ -342,7 +355,8 @@ let package = Package(
         .target(
             name: "BghostDispatch",
             dependencies: [
-                "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts",
+                "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBase", "BghostCalendar",
+                "BghostFacts",
                 "BghostLinux",
                 "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas",
                 "BghostServices", "BghostStore",
@@ -426,7 +440,8 @@ let package = Package(
         .target(
             name: "BghostCommand",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
+                "BghostAPI", "BghostAlertTransport", "BghostBase", "BghostBundle", "BghostCalendar",
+                "BghostCheck",
                 "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles", "BghostManifest",
                 "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas",
@@ -661,6 +676,21 @@ let package = Package(
             swiftSettings: swift
         ),
         .testTarget(
+            name: "BghostAlertsTests",
+            dependencies: [
+                "BghostAlerts", "BghostBase", "BghostCalendar", "BghostModel", "BghostTestSupport",
+            ],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostAlertTransportTests",
+            dependencies: [
+                "BghostAlertTransport", "BghostAlerts", "BghostBase", "BghostCrypto",
+                "BghostDispatch", "BghostLinux", "BghostModel", "BghostTestSupport",
+            ],
+            swiftSettings: swift
+        ),
+        .testTarget(
             name: "BghostModelTests",
             dependencies: ["BghostModel"],
             swiftSettings: swift
@@ -823,8 +853,8 @@ let package = Package(
         .target(
             name: "BghostOwnerSupport",
             dependencies: [
-                "BghostAudit", "BghostBase", "BghostLinux", "BghostModel", "BghostPolicy",
-                "BghostStore",
+                "BghostAlerts", "BghostAudit", "BghostBase", "BghostDispatch", "BghostLinux",
+                "BghostModel", "BghostPolicy", "BghostStore",
             ],
             path: "Tests/OwnerSupport",
             swiftSettings: swift
@@ -847,7 +877,8 @@ let package = Package(
         .testTarget(
             name: "BghostDispatchTests",
             dependencies: [
-                "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts", "BghostLinux",
+                "BghostAPI", "BghostAlerts", "BghostBase", "BghostCalendar", "BghostDispatch",
+                "BghostFacts", "BghostLinux",
                 "BghostModel", "BghostNotify", "BghostOwnerSupport", "BghostPolicy",
                 "BghostSchemas", "BghostServices", "BghostStore", "BghostTestSupport",
             ],

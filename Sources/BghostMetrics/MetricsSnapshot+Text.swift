@@ -10,6 +10,7 @@ extension MetricsSnapshot {
         writeRuns(&writer)
         writeTasks(&writer)
         writePlugins(&writer)
+        if let alerts { Self.write(alerts, &writer) }
         if let process { Self.write(process, &writer) }
         writer.end()
         return writer.text
@@ -49,6 +50,25 @@ extension MetricsSnapshot {
             "Runs that are counted under `_other`, because too many names were counted before."
         )
         writer.sample(statistics.folded)
+    }
+
+    private static func write(_ alerts: Alerts, _ writer: inout MetricsWriter) {
+        writer.begin("bghost_alerts_firing", .gauge, "The alerts that fire, by rule.")
+        for (rule, count) in alerts.firing { writer.sample([("rule", rule)], count) }
+        writer.begin("bghost_alerts_sent", .counter, "The messages that a receiver took.")
+        writer.sample(alerts.sent)
+        writer.begin(
+            "bghost_alerts_failed",
+            .counter,
+            "The attempts to send a message that failed."
+        )
+        writer.sample(alerts.failed)
+        writer.begin(
+            "bghost_alerts_dropped",
+            .counter,
+            "The messages that a receiver does not get."
+        )
+        writer.sample(alerts.dropped)
     }
 
     // MARK: Runs

@@ -41,6 +41,30 @@ package struct MetricsSnapshot: Sendable {
         }
     }
 
+    /// The alerts and their messages.
+    package struct Alerts: Sendable {
+        /// The number of alerts that fire, by rule.
+        package var firing: [(rule: String, count: Int)]
+        /// The number of messages that a receiver took.
+        package var sent: UInt64
+        /// The number of attempts that failed.
+        package var failed: UInt64
+        /// The number of messages that a receiver will not get.
+        package var dropped: UInt64
+
+        package init(
+            firing: [(rule: String, count: Int)],
+            sent: UInt64,
+            failed: UInt64,
+            dropped: UInt64
+        ) {
+            self.firing = firing
+            self.sent = sent
+            self.failed = failed
+            self.dropped = dropped
+        }
+    }
+
     /// The daemon's own process, as the kernel measures it.
     package struct Process: Sendable {
         /// Nanoseconds.
@@ -67,6 +91,8 @@ package struct MetricsSnapshot: Sendable {
     package var storeFailingSince: Int64?
     /// Lines that were not written to the log's file or the journal, by reason.
     package var logDrops: [(reason: String, count: UInt64)]
+    /// `nil` if the manifest asks for no alerts.
+    package var alerts: Alerts?
     package var statistics: RunStatistics
     package var tasks: [Task]
     package var plugins: [Plugin]
@@ -83,6 +109,7 @@ package struct MetricsSnapshot: Sendable {
         isDraining: Bool = false,
         storeFailingSince: Int64? = nil,
         logDrops: [(reason: String, count: UInt64)] = [],
+        alerts: Alerts? = nil,
         statistics: RunStatistics,
         tasks: [Task] = [],
         plugins: [Plugin] = [],
@@ -97,6 +124,7 @@ package struct MetricsSnapshot: Sendable {
         self.isDraining = isDraining
         self.storeFailingSince = storeFailingSince
         self.logDrops = logDrops
+        self.alerts = alerts
         self.statistics = statistics
         self.tasks = tasks
         self.plugins = plugins

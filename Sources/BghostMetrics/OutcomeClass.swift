@@ -28,7 +28,7 @@ package enum OutcomeClass: String, CaseIterable, Sendable {
     /// Whether the run failed through the fault of its handler.
     ///
     /// A run that was cancelled in time or lost says nothing about its handler.
-    var isFailure: Bool {
+    package var isFailure: Bool {
         switch self {
         case .failed, .killed, .crashed, .abandoned: true
         case .succeeded, .cancelled, .lost: false

@@ -35,6 +35,7 @@ import Testing
             slotsInUse: 1,
             pendingRequests: 7,
             deadLetters: 2,
+            alerts: .init(firing: [("store", 1), ("plugin", 0)], sent: 3, failed: 4, dropped: 5),
             statistics: statistics,
             tasks: [.init(name: "backup", nextStart: 9_000_000_000)],
             plugins: [.init(name: "disk", state: .quarantined, workers: 1)],
@@ -66,6 +67,9 @@ import Testing
 
     @Test(arguments: [
         #"bghost_runs_total{task="backup",outcome="succeeded"} 1"#,
+        #"bghost_alerts_firing{rule="store"} 1"#, #"bghost_alerts_firing{rule="plugin"} 0"#,
+        "bghost_alerts_sent_total 3", "bghost_alerts_failed_total 4",
+        "bghost_alerts_dropped_total 5",
         #"bghost_runs_total{task="backup",outcome="killed"} 1"#,
         #"bghost_runs_total{task="backup",outcome="lost"} 0"#,
         #"bghost_runs_total{task="idle",outcome="succeeded"} 0"#,

@@ -56,6 +56,7 @@ enum ModuleTable {
                 "BghostTransferRules",
             ]
         ),
+        Module("BghostAlerts", ["BghostBase", "BghostModel"]),
         Module("CBghostSystem"),
         Module("CBghostPage"),
         Module("CFFI"),
@@ -107,10 +108,18 @@ enum ModuleTable {
         Module(
             "BghostDispatch",
             [
-                "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts",
+                "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBase", "BghostCalendar",
+                "BghostFacts",
                 "BghostLinux",
                 "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas",
                 "BghostServices", "BghostStore",
+            ]
+        ),
+        Module(
+            "BghostAlertTransport",
+            [
+                "BghostAlerts", "BghostBase", "BghostCrypto", "BghostDispatch", "BghostLinux",
+                "BghostModel", "BghostTransfer",
             ]
         ),
         Module(
@@ -164,7 +173,8 @@ enum ModuleTable {
         Module(
             "BghostCommand",
             [
-                "BghostAPI", "BghostBase", "BghostBundle", "BghostCalendar", "BghostCheck",
+                "BghostAPI", "BghostAlertTransport", "BghostBase", "BghostBundle",
+                "BghostCalendar", "BghostCheck",
                 "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles", "BghostManifest",
                 "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas",

@@ -53,6 +53,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case notStored = "BG4026"
     case notPaused = "BG4027"
     case auditFailed = "BG4028"
+    case noReceiver = "BG4029"
     case manifestRefused = "BG4030"
     case needsRestart = "BG4031"
     case unfitParameters = "BG4033"
@@ -93,6 +94,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .storeFailed: self = .storeFailed
         case .notStored: self = .notStored
         case .auditFailed: self = .auditFailed
+        case .noReceiver: self = .noReceiver
         case .backupFailed: self = .backupFailed
         case .badSimulation: self = .badSimulation
         case .badTime: self = .badRequest
@@ -126,7 +128,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noSession, .badTicket: 401
         case .noSuchSite: 421
         case .unfitParameters: 422
-        case .noDashboard: 409
+        case .noDashboard, .noReceiver: 409
         case .contentType: 415
         case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute, .noSuchRequest, .nothingDead,
             .notPaused, .noSuchPlugin, .noSuchNotification, .noSuchTransfer:
@@ -251,6 +253,9 @@ extension FaultCode {
         case .noSuchPlugin:
             "The manifest has neither a plugin nor a function of this name. `bghost status --json` "
                 + "lists both."
+        case .noReceiver:
+            "`host.alerts` of the daemon's manifest names no receiver of alerts. Add one, "
+                + "then `bghost reload`."
         case .backupFailed:
             "The daemon itself writes the backup, as its own user and where its own disk is. The "
                 + "file must not exist, and its folder must be writable for that user."

@@ -37,6 +37,8 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
         /// Several transfers have an id with this prefix.
         case ambiguousTransfer
         case transferOver
+        /// The manifest names no receiver of alerts.
+        case noReceiver
         /// The command is not possible at this time.
         case unavailable
         /// The manifest has errors, or one of its plugins cannot be loaded.

@@ -43,7 +43,7 @@ enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
         case .socketTaken, .notASocket, .socketFolder, .storeFailed, .notStored, .auditFailed,
             .backupFailed:
             self = .taken
-        case .manifestRefused, .needsRestart, .noDashboard: self = .badManifest
+        case .manifestRefused, .needsRestart, .noDashboard, .noReceiver: self = .badManifest
         case .unavailable, .tooManyPending, .stopping: self = .tryLater
         case .socketForbidden, .notPermitted, .readOnly, .foreignPage, .noSession, .badTicket,
             .noSuchSite:

@@ -18,6 +18,7 @@ package final class MetricsReader {
     private let dispatcher: Dispatcher
     private let commits: CommitQueue
     private let log: HostLog
+    private let alerts: AlertOwners?
     private let plugins: () -> [MetricsSnapshot.Plugin]
 
     /// - Parameters:
@@ -30,6 +31,7 @@ package final class MetricsReader {
         log: HostLog,
         version: String,
         startedAt: Int64,
+        alerts: AlertOwners? = nil,
         plugins: @escaping () -> [MetricsSnapshot.Plugin]
     ) {
         self.version = version
@@ -38,6 +40,7 @@ package final class MetricsReader {
         self.dispatcher = dispatcher
         self.commits = commits
         self.log = log
+        self.alerts = alerts
         self.plugins = plugins
     }
 
@@ -53,6 +56,7 @@ package final class MetricsReader {
             isDraining: scheduler.isDraining,
             storeFailingSince: commits.status.failingSince,
             logDrops: log.dropCounts,
+            alerts: alerts?.metrics,
             statistics: meter.counts(),
             tasks: tasks,
             plugins: Array(plugins().prefix(RunStatistics.pluginsMax))

@@ -13,7 +13,7 @@ package import BghostServices
 /// The host owns it. Use it on the reactor's thread only; it does not block.
 package final class NotificationCommands {
     /// The plugin name of test notifications; no plugin can have this name.
-    private static let ownName = "(bghost)"
+    static let ownName = "(bghost)"
 
     private let delivery: NotificationDelivery
     private let intake: RequestIntake

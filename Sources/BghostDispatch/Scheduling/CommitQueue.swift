@@ -38,6 +38,8 @@ package final class CommitQueue {
     private var onHealth: () -> Void = {}
     /// How verbs are audited.
     package private(set) var auditSettings: AuditSettings
+    /// Called with changes that have taken effect; `nil` while nothing follows them.
+    var onChanges: (([StoreChange]) -> Void)?
     /// Called for each row that a transaction gets.
     var onAudit: () -> Void = {}
     private lazy var reference = ReactorReference(self, on: reactor)
@@ -112,6 +114,7 @@ package final class CommitQueue {
             guard let number else { return }
             reference.performInline { $0.completions.take(number)?(result) }
         }
+        if onFailure == .retry { onChanges?(changes) }
     }
 
     /// Commits changes that are refused if they cannot be stored now.
@@ -121,6 +124,7 @@ package final class CommitQueue {
                 for change in changes { deadLetters.follow(removal: change) }
             }
             then(result)
+            if case .success = result { onChanges?(changes) }
         }
     }
 
@@ -235,6 +239,12 @@ package final class CommitQueue {
         )
         commit(discarded)
     }
+
+    /// Notes from now on which tasks get or lose dead letters, for ``takeDeadLetterChanges()``.
+    func noteDeadLetterChanges() { deadLetters.notesChanges = true }
+
+    /// The dead letters that were added and removed since the last call, by task.
+    func takeDeadLetterChanges() -> [(task: String, change: Int)] { deadLetters.takeChanges() }
 
     // MARK: Health
 

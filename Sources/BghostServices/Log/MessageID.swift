@@ -8,6 +8,9 @@ package enum MessageID {
     package static let table: [String: String] = [
         "actions.failed": "5b15e23271c44fd090dae3a7f8e8fd36",
         "actions.ready": "017021a0915e40a78b47bfd4d3aa4543",
+        "alert.firing": "c53cc80ee9fa46d5ad300da41a870ac2",
+        "alert.resolved": "2013bf499780447bb8ca18b60d952fe3",
+        "alert.undelivered": "fb41b28dc53f4e01b4d9af7ada079945",
         "audit.failed": "3956224d23eaef88bda71e7c201968c3",
         "audit.head": "e66ca6a9e6929592ff2729e733ee206b",
         "call.limit": "d12df2cec0eb462f85944cddf45deafb",
@@ -25,6 +28,8 @@ package enum MessageID {
         "fact.simulated": "c9f921d6f2f84b7b98c01a203458b325",
         "facts.failed": "7cce76d41786427e976e4afcdb93f619",
         "fetch.failed": "3c730d750bc14834be801e11bfc1a9da",
+        "heartbeat.failed": "d791eeb0ec3a4ed9bd7b9901655b88dd",
+        "heartbeat.recovered": "5b2fefc66bc0460ba6db913ae0600aff",
         "host.draining": "42bef87ee02045e1ab518fb07ec9c715",
         "host.finishing": "c64a90e17fb24d3f8d2c5a0b79e3164d",
         "host.hurried": "2fd629e094194c0bb548ec8051e49b85",

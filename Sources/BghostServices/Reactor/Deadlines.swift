@@ -74,6 +74,10 @@ package enum TimerToken: Equatable {
     case drain
     /// The head of the audit goes to the log.
     case auditHead
+    /// What is expected of tasks is compared, or an alert is told.
+    case alerts
+    /// The next report that the daemon lives.
+    case heartbeat
 
     package init(_ raw: UInt64) {
         switch raw >> 61 {
@@ -90,6 +94,8 @@ package enum TimerToken: Equatable {
             case 6: self = .watchdog
             case 7: self = .drain
             case 8: self = .auditHead
+            case 9: self = .alerts
+            case 10: self = .heartbeat
             default: self = .explain(UInt32(truncatingIfNeeded: raw >> 4))
             }
         default: self = .run(raw)
@@ -110,6 +116,8 @@ package enum TimerToken: Equatable {
         case .watchdog: 7 << 61 | 6
         case .drain: 7 << 61 | 7
         case .auditHead: 7 << 61 | 8
+        case .alerts: 7 << 61 | 9
+        case .heartbeat: 7 << 61 | 10
         case .explain(let serial): 7 << 61 | UInt64(serial) << 4 | 4
         }
     }

@@ -20,6 +20,15 @@ package final class HTTPFetcher: Fetching {
         self.init(names: .system)
     }
 
+    /// Creates a fetcher for addresses that the operator wrote, not a plugin.
+    ///
+    /// - Parameter reachesLocalNames: whether names may lead to addresses of this machine and its network.
+    package convenience init(reachesLocalNames: Bool) {
+        var names = NameLookup.system
+        if reachesLocalNames { names.isLocal = { _ in false } }
+        self.init(names: names)
+    }
+
     /// Creates a fetcher with another resolver or other network settings.
     init(names: NameLookup, network: NetworkSettings = .system) {
         route = Route(

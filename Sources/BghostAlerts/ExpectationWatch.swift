@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+package import BghostModel
+
+/// Compares what tasks do with what their operator expects of them.
+///
+/// It is a pure value and reads no clock. Tasks are those of the manifest: the members of a family count together
+/// under its pattern. An event costs O(log n) in the watched tasks, requests and runs.
+package struct ExpectationWatch: Sendable {
+    /// What was found: a condition that holds, or one that no longer does.
+    package enum Finding: Equatable, Sendable {
+        case raise(AlertKey, String)
+        case clear(AlertKey)
+    }
+
+    /// The request of an identifier, when it could have started.
+    package enum Waiting: Equatable, Sendable {
+        /// None waits.
+        case nothing
+        /// One waits since this date, Unix nanoseconds.
+        case since(Int64)
+        /// One waits for what the manifest or an operator asks for.
+        case asAsked
+    }
+
+    struct Subject: Sendable {
+        let name: String
+        var expectation: TaskExpectation
+        var progress: TaskProgress
+        /// The last success that is stored.
+        var storedSuccess: Int64?
+        /// How much newer than `lastSuccess` the real one may be: after a restart.
+        var slack: Int64 = 0
+        /// When its time without success is compared next; `nil` for never.
+        var successDue: Int64?
+        /// The identifiers whose pending request is watched, with the number of their date.
+        var waiting: [String: UInt64] = [:]
+        var late: Set<String> = []
+        var longRuns: Set<RunID> = []
+    }
+
+    struct ActiveRun: Sendable {
+        let task: String
+        let startedAt: MonotonicInstant
+        var number: UInt64
+    }
+
+    enum Date: Sendable {
+        case success(task: String)
+        case start(task: String, identifier: String)
+        case run(RunID)
+    }
+
+    var subjects: [String: Subject] = [:]
+    var runs: [RunID: ActiveRun] = [:]
+    var dates: [UInt64: Date] = [:]
+    var heap = TimerHeap()
+    var last: UInt64 = 0
+    var changes: [AlertChange] = []
+
+    /// The most requests of one family that are watched at a time.
+    package static let waitingMax = 64
+    /// The shortest delay before a request is looked at again that waits as asked, nanoseconds.
+    static let lookMin: Int64 = 1_000_000_000
+
+    package init() {}
+
+    /// Whether anything of a task is watched.
+    package func watches(_ task: String) -> Bool { subjects[task] != nil }
+
+    /// The watched tasks whose requests should start in time.
+    package var tasksWithStart: [String] {
+        subjects.values.filter { $0.expectation.start != nil }.map(\.name)
+    }
+
+    /// The changes to store since the last call.
+    package mutating func takeChanges() -> [AlertChange] {
+        defer { changes = [] }
+        return changes
+    }
+
+    // MARK: The manifest
+
+    /// Takes over what an earlier daemon stored; call it before ``define(_:now:)``.
+    package mutating func recover(_ rows: [TaskProgress], now: Int64) {
+        for row in rows {
+            var progress = row
+            progress.since = min(row.since, now)
+            progress.lastSuccess = row.lastSuccess.map { min($0, now) }
+            var subject = Subject(
+                name: row.task,
+                expectation: TaskExpectation(),
+                progress: progress
+            )
+            subject.storedSuccess = progress.lastSuccess
+            // Later successes may not be stored.
+            subject.slack = .max
+            subjects[row.task] = subject
+        }
+    }
+
+    /// Watches the tasks of a manifest from now on.
+    package mutating func define(
+        _ tasks: [(name: String, expectation: TaskExpectation)],
+        now: Int64
+    ) -> [Finding] {
+        let wanted = tasks.filter { !$0.expectation.isEmpty }
+        let names = Set(wanted.map(\.name))
+        var findings: [Finding] = []
+        for name in subjects.keys.sorted() where !names.contains(name) {
+            findings += forget(name)
+        }
+        for (name, expectation) in wanted {
+            let isNew = subjects[name] == nil
+            var subject =
+                subjects[name]
+                ?? Subject(
+                    name: name,
+                    expectation: expectation,
+                    progress: TaskProgress(task: name, since: now)
+                )
+            subject.expectation = expectation
+            if isNew { changes.append(.progress(subject.progress)) }
+            if let every = expectation.every {
+                if subject.slack == .max {
+                    subject.slack = TaskProgress.slack(every: Self.nanoseconds(every))
+                }
+            } else {
+                findings.append(.clear(AlertKey(.noSuccess, name)))
+            }
+            subjects[name] = subject
+            armSuccess(name)
+            findings += compareFailures(name)
+            if expectation.start == nil { findings += endWaiting(name) }
+            if expectation.runtime == nil { findings += endRuns(name) }
+        }
+        return findings
+    }
+
+    mutating func forget(_ name: String) -> [Finding] {
+        var findings = endWaiting(name) + endRuns(name)
+        findings += [.noSuccess, .failures].map { .clear(AlertKey($0, name)) }
+        subjects[name] = nil
+        changes.append(.unwatched(task: name))
+        return findings
+    }
+
+    mutating func endWaiting(_ name: String) -> [Finding] {
+        for number in subjects[name]?.waiting.values.sorted() ?? [] { disarm(number) }
+        subjects[name]?.waiting = [:]
+        subjects[name]?.late = []
+        return [.clear(AlertKey(.lateStart, name))]
+    }
+
+    mutating func endRuns(_ name: String) -> [Finding] {
+        for (id, run) in runs where run.task == name {
+            runs[id] = nil
+            disarm(run.number)
+        }
+        subjects[name]?.longRuns = []
+        return [.clear(AlertKey(.longRun, name))]
+    }
+
+    // MARK: Runs
+
+    /// A handler has started.
+    package mutating func started(_ run: RunID, of task: String, now: Moment) {
+        guard let runtime = subjects[task]?.expectation.runtime else { return }
+        let number = arm(
+            .run(run),
+            at: now.unix.addingClamped(Self.nanoseconds(runtime))
+        )
+        runs[run] = ActiveRun(task: task, startedAt: now.monotonic, number: number)
+    }
+
+    /// A run has ended, with its handler or without.
+    ///
+    /// - Parameters:
+    ///   - succeeded: `nil` if the outcome says nothing about the handler.
+    ///   - message: why it failed.
+    package mutating func ended(
+        _ run: RunID,
+        of task: String,
+        succeeded: Bool?,
+        _ message: String,
+        now: Int64
+    ) -> [Finding] {
+        var findings: [Finding] = []
+        if let ended = runs.removeValue(forKey: run) {
+            disarm(ended.number)
+            if subjects[task]?.longRuns.remove(run) != nil,
+                subjects[task]?.longRuns.isEmpty == true
+            {
+                findings.append(.clear(AlertKey(.longRun, task)))
+            }
+        }
+        guard var subject = subjects[task], let succeeded else { return findings }
+        if succeeded {
+            let isFirst = subject.progress.failures > 0 || subject.storedSuccess == nil
+            subject.progress.lastSuccess = now
+            subject.progress.failures = 0
+            subject.slack = 0
+            let slack = subject.expectation.every.map {
+                TaskProgress.slack(every: Self.nanoseconds($0))
+            }
+            let isOld =
+                slack.map { now >= (subject.storedSuccess ?? .min).addingClamped($0) } ?? false
+            if isFirst || isOld {
+                subject.storedSuccess = now
+                changes.append(.progress(subject.progress))
+            }
+            subjects[task] = subject
+            findings.append(.clear(AlertKey(.failures, task)))
+            if subject.expectation.every != nil {
+                findings.append(.clear(AlertKey(.noSuccess, task)))
+                armSuccess(task)
+            }
+        } else {
+            subject.progress.failures += 1
+            // More failures than the limit change nothing after a restart.
+            if subject.progress.failures <= max(1, subject.expectation.failures ?? 1) {
+                subject.storedSuccess = subject.progress.lastSuccess
+                changes.append(.progress(subject.progress))
+            }
+            subjects[task] = subject
+            findings += compareFailures(task, message)
+        }
+        return findings
+    }
+
+    func compareFailures(_ task: String, _ message: String = "") -> [Finding] {
+        guard let subject = subjects[task] else { return [] }
+        let key = AlertKey(.failures, task)
+        let count = subject.progress.failures
+        guard let most = subject.expectation.failures, count >= most else { return [.clear(key)] }
+        let reason = message.isEmpty ? "" : "; the last: \(message)"
+        return [.raise(key, CountText.of(count, "run") + " in a row failed\(reason)")]
+    }
+
+    // MARK: Requests
+
+    /// A request of an identifier may wait now, or no longer.
+    ///
+    /// - Parameter due: when it could start, Unix nanoseconds; `nil` if none waits. It is called only for an
+    ///   identifier that is watched.
+    package mutating func changed(
+        _ identifier: String,
+        of task: String,
+        due: () -> Int64?
+    ) -> [Finding] {
+        guard let subject = subjects[task], let start = subject.expectation.start else { return [] }
+        let watched = subject.waiting[identifier]
+        guard watched != nil || subject.waiting.count < Self.waitingMax else { return [] }
+        if let watched { disarm(watched) }
+        subjects[task]?.waiting[identifier] = nil
+        guard let due = due() else { return noLongerLate(identifier, of: task) }
+        watch(identifier, of: task, at: due.addingClamped(Self.nanoseconds(start)))
+        return []
+    }
+
+    mutating func watch(_ identifier: String, of task: String, at date: Int64) {
+        let number = arm(.start(task: task, identifier: identifier), at: date)
+        subjects[task]?.waiting[identifier] = number
+    }
+
+    mutating func noLongerLate(_ identifier: String, of task: String) -> [Finding] {
+        guard subjects[task]?.late.remove(identifier) != nil,
+            subjects[task]?.late.isEmpty == true
+        else { return [] }
+        return [.clear(AlertKey(.lateStart, task))]
+    }
+
+    // MARK: Helpers
+
+    mutating func arm(_ date: Date, at time: Int64) -> UInt64 {
+        last += 1
+        dates[last] = date
+        heap.insert(deadline: UInt64(max(0, time)), token: last)
+        return last
+    }
+
+    mutating func disarm(_ number: UInt64) {
+        guard dates.removeValue(forKey: number) != nil else { return }
+        heap.forget { [dates] token, _ in dates[token] != nil }
+    }
+
+    static func nanoseconds(_ duration: Duration) -> Int64 {
+        Int64(clamping: duration.clampedNanoseconds)
+    }
+}

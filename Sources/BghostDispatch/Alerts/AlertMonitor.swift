@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostAPI
+internal import BghostAlerts
+package import BghostBase
+package import BghostCalendar
+package import BghostModel
+internal import BghostNotify
+internal import BghostPolicy
+package import BghostServices
+
+/// Watches what an operator wants to know of, and tells the receivers of alerts.
+///
+/// Other owners pass it what happens as values; it asks the scheduler only about requests of watched tasks.
+/// Without `alerts` and `heartbeat` in the manifest it does nothing. The host owns it. Use it on the
+/// reactor's thread only; it does not block. An event costs O(log n) in the watched tasks, requests and runs.
+package final class AlertMonitor {
+    /// The longest time between two looks at the wall clock, nanoseconds: it may be set.
+    private static let lookMax: Int64 = 60_000_000_000
+
+    let dispatcher: Dispatcher
+    let commits: CommitQueue
+    let clock: DaemonClock
+    private let deadlines: Deadlines
+    let log: HostLog
+    package let sender: AlertSender
+    private let zone: () -> ZoneTable
+    var table = AlertTable(AlertSettings())
+    var watch = ExpectationWatch()
+    /// The dead letters by task of the manifest.
+    var dead: [String: Int] = [:]
+    /// Whether the manifest asks for alerts or a heartbeat.
+    package private(set) var isActive = false
+    private var hasBegun = false
+    /// Whether it is known which alerts of the previous daemon still fire; nothing is told before.
+    private var isSettled = false
+    private var recovered: [AlertRow] = []
+    private var recoveredProgress: [TaskProgress] = []
+    private var deadline: MonotonicInstant = .never
+    /// Called when an alert begins to fire or ceases to.
+    var onChange: () -> Void = {}
+
+    /// - Parameter zone: the zone of the windows in which no message is sent.
+    package init(
+        _ dispatcher: Dispatcher,
+        _ commits: CommitQueue,
+        _ clock: DaemonClock,
+        _ deadlines: Deadlines,
+        _ sender: AlertSender,
+        log: HostLog,
+        zone: @escaping () -> ZoneTable
+    ) {
+        self.dispatcher = dispatcher
+        self.commits = commits
+        self.clock = clock
+        self.deadlines = deadlines
+        self.sender = sender
+        self.log = log
+        self.zone = zone
+        sender.onEnd = { [unowned self] in ended(message: $0, isDelivered: $1) }
+        sender.onReceiver = { [unowned self] in receiverChanged($0, problem: $1) }
+    }
+
+    /// Lets alerts be posted as notifications.
+    package func connect(_ notifications: NotificationDelivery) {
+        sender.post = { [unowned self, unowned notifications] delivery, then in
+            do throws(NotificationFault) {
+                try notifications.post(
+                    NotificationContent(delivery),
+                    of: NotificationCommands.ownName,
+                    zone: zone()
+                ) { result in
+                    then(
+                        result.map { _ in "it is stored and will be delivered" }
+                            .mapError { AlertFailure("it was refused: \($0)") }
+                    )
+                }
+            } catch {
+                then(.failure(AlertFailure("it was refused: \(error)")))
+            }
+        }
+    }
+
+    // MARK: The manifest
+
+    /// Takes over what the previous daemon stored; ``begin(_:)`` compares it with the present state.
+    package func recover(_ alerts: [AlertRow], _ progress: [TaskProgress]) {
+        recovered = alerts
+        recoveredProgress = progress
+    }
+
+    /// Begins to watch.
+    ///
+    /// Call it when the scheduler has its state, then tell it of the plugins, and then call ``settle()``.
+    package func begin(_ manifest: Manifest) {
+        hasBegun = true
+        let now = clock.wall
+        for row in recovered { table.recover(row, now: now) }
+        watch.recover(recoveredProgress, now: now)
+        (recovered, recoveredProgress) = ([], [])
+        // Requests of families from before are watched once they change.
+        apply(manifest)
+        compare()
+    }
+
+    /// Ends the alerts of the previous daemon that were not found again.
+    package func settle() {
+        isSettled = true
+        table.settle(now: clock.wall)
+        flush()
+    }
+
+    /// Another manifest is in force.
+    package func apply(_ manifest: Manifest) {
+        guard hasBegun else { return }
+        let now = clock.wall
+        let host = manifest.host
+        isActive = host.alerts != nil || host.heartbeat != nil
+        let settings = host.alerts ?? AlertSettings()
+        table.apply(settings)
+        sender.apply(settings.receivers)
+        let tasks = (isActive ? manifest.tasks : []).map {
+            (name: $0.identifier.description, expectation: $0.expect)
+        }
+        apply(watch.define(tasks, now: now))
+        follow(deadLettersOf: manifest)
+        let names = Set(manifest.tasks.map(\.identifier.description))
+        let plugins = Set(manifest.plugins.map(\.name) + manifest.functions.map(\.name))
+        let receivers = sender.labels
+        table.clear(now: now) { [isActive] key in
+            guard isActive else { return true }
+            return switch key.rule {
+            case .plugin: !plugins.contains(key.subject)
+            case .receiver: !receivers.contains(key.subject)
+            case .store: false
+            default: !names.contains(key.subject)
+            }
+        }
+        for task in watch.tasksWithStart { requestChanged(task, of: task) }
+        storeChanged()
+        flush()
+    }
+
+    private func follow(deadLettersOf manifest: Manifest) {
+        guard isActive else {
+            commits.onChanges = nil
+            dead = [:]
+            return
+        }
+        commits.onChanges = { [unowned self] in follow($0) }
+        commits.noteDeadLetterChanges()
+        _ = commits.takeDeadLetterChanges()
+        dead = [:]
+        for (identifier, count) in commits.deadLetters.tasks {
+            guard let task = task(of: identifier) else { continue }
+            dead[task, default: 0] += count
+        }
+        for task in dead.keys.sorted() { compareDeadLetters(of: task) }
+    }
+
+    /// The task of the manifest that an identifier belongs to, as it stands there.
+    func task(of identifier: String) -> String? {
+        let catalog = dispatcher.scheduler.catalog
+        return catalog.task(for: identifier).map { catalog.tasks[$0].identifier.description }
+    }
+
+    /// Follows nothing more, since the daemon ends.
+    func stop() {
+        isActive = false
+        commits.onChanges = nil
+    }
+
+    // MARK: Findings
+
+    func apply(_ findings: [ExpectationWatch.Finding]) {
+        for finding in findings {
+            switch finding {
+            case .raise(let key, let detail): raise(key, detail)
+            case .clear(let key): clear(key)
+            }
+        }
+    }
+
+    func raise(_ key: AlertKey, _ detail: String) {
+        guard table.raise(key, detail, now: clock.wall) else { return }
+        log.write(
+            .warning,
+            "alert.firing",
+            "\(AlertText.subject(key)): \(detail)",
+            task: key.rule.isAboutTask ? key.subject : nil,
+            plugin: key.rule == .plugin ? key.subject : nil
+        )
+        onChange()
+    }
+
+    func clear(_ key: AlertKey) {
+        guard table.clear(key, now: clock.wall) else { return }
+        log.write(
+            .info,
+            "alert.resolved",
+            "no longer: \(AlertText.subject(key))",
+            task: key.rule.isAboutTask ? key.subject : nil,
+            plugin: key.rule == .plugin ? key.subject : nil
+        )
+        onChange()
+    }
+
+    private func ended(message: UInt64, isDelivered: Bool) {
+        table.ended(message: message, isDelivered: isDelivered, now: clock.wall)
+        flush()
+    }
+
+    private func receiverChanged(_ label: String, problem: String?) {
+        let key = AlertKey(.receiver, label)
+        if let problem { raise(key, problem) } else { clear(key) }
+        flush()
+    }
+
+    // MARK: Time
+
+    /// When the window ends in which no message is sent, Unix nanoseconds; `nil` if none is open.
+    var mutedUntil: Int64? { table.settings.mute.end(at: clock.wall, in: zone()) }
+
+    /// Sends what is due, stores what has changed, and arms the next deadline.
+    func flush() {
+        guard isSettled else { return }
+        if isActive {
+            while let message = table.advance(now: clock.wall, mutedUntil: mutedUntil) {
+                if sender.hasReceivers {
+                    sender.send(message)
+                } else {
+                    table.ended(message: message.number, isDelivered: true, now: clock.wall)
+                }
+            }
+        }
+        let changes = table.takeChanges() + watch.takeChanges()
+        if !changes.isEmpty { commits.commit(changes.map { .alert($0) }, isAwaited: false) }
+        arm()
+    }
+
+    private func arm() {
+        guard isActive else { return }
+        let dates = [watch.nextDate, table.nextDate(mutedUntil: mutedUntil)].compactMap(\.self)
+        guard let next = dates.min() else { return }
+        // A millisecond more, so that the date has come by the wall clock too.
+        let delay = min(max(0, next.subtractingClamped(clock.wall)), Self.lookMax) + 1_000_000
+        let date = clock.monotonic + UInt64(delay)
+        guard date < deadline else { return }
+        deadline = date
+        deadlines.arm(.alerts, at: date)
+    }
+
+    /// Whether a deadline is the one that is armed.
+    package func isLive(_ date: MonotonicInstant) -> Bool { date == deadline }
+
+    package func deadlinePassed() {
+        deadline = .never
+        compare()
+        flush()
+    }
+
+    /// The wall clock was set.
+    package func clockWasSet() {
+        guard isActive else { return }
+        table.clockWasSet(now: clock.wall)
+        compare()
+        flush()
+    }
+
+    // MARK: Questions
+
+    /// What is wrong, for a heartbeat; empty in a window in which no message is sent.
+    var reasons: [String] {
+        guard mutedUntil == nil else { return [] }
+        return table.statuses.map { "\(AlertText.subject($0.key)): \($0.detail)" }
+    }
+
+    /// What is wrong in one line, for the service manager; `nil` if nothing is.
+    package var problem: String? {
+        guard isActive else { return nil }
+        if sender.isMute { return "no alert can be delivered" }
+        let count = table.firingCount
+        return count > 0 ? CountText.of(count, "alert") + (count == 1 ? " fires" : " fire") : nil
+    }
+
+    /// The check of the health; `nil` if the manifest asks for no alerts.
+    package var check: HealthReport.Check? {
+        guard isActive else { return nil }
+        let failing = sender.statuses.filter { $0.failingSince != nil }
+        if let first = failing.first {
+            let more = failing.count > 1 ? " and \(failing.count - 1) more" : ""
+            return HealthReport.Check(
+                "alerts",
+                sender.isMute ? .critical : .warning,
+                since: failing.compactMap(\.failingSince).min(),
+                "\(first.name)\(more) takes no alerts: \(first.error)",
+                remedy: "correct `host.alerts`, then `bghost alerts test`"
+            )
+        }
+        let statuses = table.statuses
+        guard let oldest = statuses.first else {
+            return HealthReport.Check("alerts", .ok, "no alert fires")
+        }
+        let more = statuses.count > 1 ? " and \(statuses.count - 1) more" : ""
+        return HealthReport.Check(
+            "alerts",
+            .warning,
+            since: oldest.since,
+            "alert: \(AlertText.subject(oldest.key))\(more)",
+            remedy: "`bghost alerts` lists what fires"
+        )
+    }
+
+    /// The number of alerts that fire, by rule; each rule has one.
+    package var firing: [(rule: String, count: Int)] {
+        AlertRule.allCases.map { ($0.rawValue, table.firing[$0] ?? 0) }
+    }
+
+    package func report(heartbeat: HeartbeatStatus?) -> AlertReport {
+        AlertReport(
+            alerts: table.statuses.map {
+                AlertStatus(
+                    rule: $0.key.rule.rawValue,
+                    subject: $0.key.subject,
+                    since: $0.since,
+                    detail: $0.detail,
+                    toldAt: $0.toldAt
+                )
+            },
+            receivers: sender.statuses,
+            mutedUntil: mutedUntil,
+            heartbeat: heartbeat
+        )
+    }
+
+    /// Sends a test to each receiver, and returns what they answered.
+    package nonisolated(nonsending) func test() async throws(OperatorRefusal) -> [AlertTest] {
+        guard sender.hasReceivers else {
+            throw OperatorRefusal(
+                .noReceiver,
+                "the manifest names no receiver of alerts",
+                fix: "add `\"alerts\": {\"to\": […]}` to `host` and reload"
+            )
+        }
+        return await sender.test()
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A server of HTTP on loopback that keeps what it is sent.
+package final class HTTPReceiver: Sendable {
+    package struct Request: Sendable {
+        package var method: String
+        /// The path with its query.
+        package var target: String
+        /// By name in lower case.
+        package var headers: [String: String]
+        package var body: String
+    }
+
+    private struct State {
+        var requests: [Request] = []
+        var statuses: [Int] = []
+        var isClosed = false
+    }
+
+    package let port: Int
+    private let listener: Int32
+    /// Has a byte for each request.
+    private let arrived: (reading: Int32, writing: Int32)
+    private let state = Mutex(State())
+
+    package init() throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 64) == 0
+                    && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw SystemCallError(call: "bind", code: errno) }
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw SystemCallError(call: "pipe", code: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        self.listener = listener
+        port = Int(UInt16(bigEndian: address.sin_port))
+        arrived = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(listener)
+        close(arrived.reading)
+        close(arrived.writing)
+    }
+
+    /// Answers until ``stop()``, on another thread.
+    package func start() {
+        DispatchQueue.global().async { [self] in
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0, !state.withLock(\.isClosed) else {
+                    if connection >= 0 { close(connection) }
+                    return
+                }
+                serve(connection)
+                close(connection)
+            }
+        }
+    }
+
+    package func stop() {
+        state.withLock { $0.isClosed = true }
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    package var url: String { "http://127.0.0.1:\(port)" }
+
+    /// Answers the next requests with these statuses; then with 200.
+    package func answer(_ statuses: [Int]) { state.withLock { $0.statuses = statuses } }
+
+    package var requests: [Request] { state.withLock { $0.requests } }
+
+    /// Waits for a request, also an earlier one.
+    ///
+    /// - Returns: `nil` if none came within the time, or within it after another one.
+    package func request(
+        within seconds: Int32 = 60,
+        where isWanted: (Request) -> Bool
+    ) -> Request? {
+        while true {
+            if let found = requests.first(where: isWanted) { return found }
+            guard another(within: seconds) else { return nil }
+        }
+    }
+
+    /// Waits until there are so many requests.
+    package func has(_ count: Int, within seconds: Int32 = 60) -> Bool {
+        while requests.count < count {
+            guard another(within: seconds) else { return false }
+        }
+        return true
+    }
+
+    /// Waits for one more request.
+    package func another(within seconds: Int32) -> Bool {
+        var wanted = pollfd(fd: arrived.reading, events: Int16(POLLIN), revents: 0)
+        guard poll(&wanted, 1, seconds * 1000) == 1 else { return false }
+        var byte: UInt8 = 0
+        return read(arrived.reading, &byte, 1) == 1
+    }
+
+    private func serve(_ connection: Int32) {
+        var bytes: [UInt8] = []
+        while let request = receive(connection, &bytes) {
+            let status = state.withLock { state -> Int in
+                state.requests.append(request)
+                return state.statuses.isEmpty ? 200 : state.statuses.removeFirst()
+            }
+            let answer = Array(
+                "HTTP/1.1 \(status) x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8
+            )
+            _ = write(connection, answer, answer.count)
+            _ = write(arrived.writing, [1], 1)
+            return
+        }
+    }
+
+    private func receive(_ connection: Int32, _ bytes: inout [UInt8]) -> Request? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            if let request = Self.parse(bytes) { return request }
+            let count = read(connection, &buffer, buffer.count)
+            guard count > 0 else { return nil }
+            bytes += buffer[..<count]
+        }
+    }
+
+    private static func parse(_ bytes: [UInt8]) -> Request? {
+        let end = Array("\r\n\r\n".utf8)
+        guard let split = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else {
+            return nil
+        }
+        let lines = String(decoding: bytes[..<split], as: UTF8.self).split(separator: "\r\n")
+        let first = (lines.first ?? "").split(separator: " ")
+        guard first.count == 3 else { return nil }
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            headers[parts[0].lowercased()] = String(parts[1].drop { $0 == " " })
+        }
+        let body = bytes[(split + 4)...]
+        guard body.count >= headers["content-length"].flatMap({ Int($0) }) ?? 0 else { return nil }
+        return Request(
+            method: String(first[0]),
+            target: String(first[1]),
+            headers: headers,
+            body: String(decoding: body, as: UTF8.self)
+        )
+    }
+}
