@@ -204,7 +204,7 @@ extension Host: HostControl {
         try await owners.transfers.retryTransfer(prefix)
     }
 
-    // MARK: Backups and the log
+    // MARK: Backups
 
     package func backUp(to path: String) async throws(OperatorRefusal) -> UInt64 {
         try await commands.backup.backUp(to: path)
@@ -230,6 +230,14 @@ extension Host: HostControl {
         expecting head: AuditHead?
     ) async throws(OperatorRefusal) -> AuditVerdict {
         try await owners.audit.check(expecting: head)
+    }
+
+    // MARK: Alerts and the log
+
+    package func alerts() -> AlertReport { owners.alerts.report }
+
+    package func testAlerts() async throws(OperatorRefusal) -> [AlertTest] {
+        try await owners.alerts.monitor.test()
     }
 
     package func logs(matching filter: LogFilter, limit: Int) -> [LogEntry] {

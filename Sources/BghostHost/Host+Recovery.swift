@@ -63,6 +63,7 @@ extension Host {
             zone: manifest.host.timeZone
         )
         owners.registry.crashes.recover(kept.quarantines)
+        owners.alerts.monitor.recover(kept.alerts, kept.progress)
         for plugin in owners.plugins.all {
             owners.registry.holdToQuarantine(plugin)
             guard services.state.takeUnfinishedLoad(plugin.name) else { continue }

@@ -48,6 +48,7 @@ extension Host {
                 }
             }
         }
+        owners.alerts.stop()
         await owners.audit.logHead()
         await owners.commits.close(on: spawner)
         await owners.history.finish()

@@ -138,8 +138,9 @@ package actor Host {
             notifications.nextDate
         } onDates: { [unowned notifications] in
             notifications.compareDates()
-        } onClockSet: { [unowned transfers] in
+        } onClockSet: { [unowned transfers, unowned alerts = owners.alerts] in
             transfers.clockWasSet()
+            alerts.monitor.clockWasSet()
         }
         owners.facts.begin { [unowned transfers, unowned commits] changed in
             // The store's disk may have free space again.
@@ -153,8 +154,9 @@ package actor Host {
             dispatcher.decide { scheduler, now, effects in
                 scheduler.storeBlocked(reason, now: now, &effects)
             }
-        } onHealth: { [unowned reporter = owners.reporter] in
+        } onHealth: { [unowned reporter = owners.reporter, unowned alerts = owners.alerts] in
             reporter.stateChanged()
+            alerts.monitor.storeChanged()
         }
         reactor.updateNow()
         transfers.startWakes()
@@ -171,6 +173,9 @@ package actor Host {
             ].joined(separator: ", ")
         )
         owners.pool.logLimits()
+        owners.alerts.begin(owners.manifest.value)
+        for plugin in owners.plugins.all { owners.registry.tellAlerts(of: plugin) }
+        owners.alerts.monitor.settle()
         owners.reporter.begin()
     }
 

@@ -47,6 +47,7 @@ struct HostCommands {
             log: log,
             version: services.configuration.version,
             startedAt: clock.wall,
+            alerts: owners.alerts,
             plugins: { [pool = owners.pool] in pool.pluginStates }
         )
         status = StatusReader(

@@ -38,6 +38,8 @@ package struct HostConfiguration: Sendable {
     package var openTransfers:
         @Sendable (_ stateDirectory: String) throws(TransferJournalError) -> any TransferJournal
     var fetcher: any Fetching
+    /// Sends alerts and heartbeats; `nil` sends none.
+    package var alertTransport: (any AlertTransport)?
     var log: HostLog
     var version: String
     /// Whether unknown child processes are orphans of workers, which the host kills.

@@ -35,6 +35,7 @@ struct HostOwners {
     let drain: DrainCommands
     let reporter: ServiceReporter
     let audit: AuditCommands
+    let alerts: AlertOwners
 
     /// - Parameter controlGroup: the control group of the workers; `nil` if none is delegated.
     init(_ services: HostServices, _ store: any Store, controlGroup: ControlGroup?) {
@@ -84,6 +85,17 @@ struct HostOwners {
             clock,
             log: log
         )
+        alerts = AlertOwners(
+            dispatcher,
+            commits,
+            clock,
+            services.deadlines,
+            notifications,
+            reactor: reactor,
+            spawner: services.spawner,
+            transport: configuration.alertTransport,
+            log: log
+        ) { manifest.value.host.timeZone }
         let dataDirectories = DataDirectories(services.threads)
         let replies = CallReplies(executors, runs, clock, log: log)
         transfers = TransferCoordinator(
@@ -157,7 +169,8 @@ struct HostOwners {
             dispatcher: dispatcher,
             commits: commits,
             plugins: plugins,
-            runs: runs
+            runs: runs,
+            alerts: alerts.monitor
         )
         reporter = ServiceReporter(
             reactor,
@@ -203,7 +216,7 @@ struct HostOwners {
         services.deadlines.begin {
             [
                 unowned supervisor, unowned pool, unowned registry, unowned dates, unowned facts,
-                unowned reporter, unowned drain, unowned audit
+                unowned reporter, unowned drain, unowned audit, unowned alerts
             ]
             token,
             deadline in
@@ -216,11 +229,13 @@ struct HostOwners {
             case .service, .watchdog: reporter.isLive(token, deadline)
             case .drain: drain.isLive(deadline)
             case .auditHead: audit.isLive(deadline)
+            case .alerts, .heartbeat: alerts.isLive(token, deadline)
             }
         }
-        registry.connect(pool, reloader, intake.parameters)
+        registry.connect(pool, reloader, intake.parameters, alerts)
         pool.connect(supervisor, registry, onEnd: onEnd)
         supervisor.connect(pool, registry, onEnd: onEnd)
+        supervisor.onStart = { [unowned alerts] in alerts.monitor.runStarted($0) }
         dispatcher.begin { [unowned supervisor] in
             supervisor.execute($0)
         } onRoundEnd: { [unowned notifications, unowned dates, unowned reporter] in
@@ -248,6 +263,7 @@ struct HostOwners {
         case .service, .watchdog: reporter.deadlinePassed(deadline)
         case .drain: drain.deadlinePassed()
         case .auditHead: audit.deadlinePassed()
+        case .alerts, .heartbeat: alerts.deadlinePassed(deadline)
         }
     }
 

@@ -50,6 +50,9 @@ import Testing
         try expectSame(PluginSwitch(plugin: "p", off: "", stopping: [RunID(high: 1, low: 2)]))
         try expectSame(PluginSwitch(plugin: "p", off: nil))
         try expectSame(APISamples.use)
+        try expectSame(APISamples.alerts)
+        try expectSame(AlertReport())
+        try expectSame(API.AlertTests(receivers: [APISamples.alertTest]))
         try expectSame(
             ReloadReport(
                 tasks: .init(added: ["a"], removed: ["b"]),

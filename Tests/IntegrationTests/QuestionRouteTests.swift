@@ -84,6 +84,7 @@ extension Integration {
                 "reload": [["--dry-run"]],
                 "audit show": [[], ["--verb", "x", "--since", "2h"]],
                 "audit verify": [[]],
+                "alerts show": [[]],
             ]
         }
 
@@ -97,6 +98,7 @@ extension Integration {
             "uses add", "uses clear", "drain", "resume", "disable", "enable", "backup",
             "simulate launch",
             "simulate expire", "simulate fact", "simulate clock", "notify test", "notify act",
+            "alerts test",
             "transfers cancel", "transfers retry", "dashboard",
         ]
 

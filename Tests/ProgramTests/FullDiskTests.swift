@@ -31,10 +31,10 @@ struct FullDiskTests {
         try #require(holder.line(containing: "mounted") != nil)
     }
 
-    private static func text(isAuditRequired: Bool) throws -> String {
+    private static func text(isAuditRequired: Bool, host: String = "") throws -> String {
         """
         {"version": 1,
-         "host": {"audit": {"required": \(isAuditRequired)}},
+         "host": {"audit": {"required": \(isAuditRequired)}\(host)},
          "plugins": {"misbehave": {"library": "\(try Fixture.library("misbehave"))",
                                    "maxPending": {"refresh": 1000}}},
          "tasks": {
@@ -155,6 +155,27 @@ struct FullDiskTests {
         #expect(try runs("tick").filter { $0["state"]?.string == "ended" }.count >= told)
         try expectNothingLost()
         #expect(second.stop() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `With a full disk the daemon tells that its store fails, and that it is well again`()
+        throws
+    {
+        let server = try HTTPReceiver()
+        server.start()
+        defer { server.stop() }
+        let host = #", "alerts": {"to": [{"ntfy": "\#(server.url)/topic"}], "digest": "100ms"}"#
+        _ = try folder.write(Self.text(isAuditRequired: false, host: host), to: "tasks.json")
+        let daemon = try daemon()
+        try letTick(daemon, 1)
+        try fill(daemon)
+        let alarm = server.request { $0.body.hasPrefix("FIRING the store fails") }
+        #expect(alarm?.headers["priority"] == "5", "\(server.requests)")
+        #expect(try bghost(["alerts"]).output.contains("store"))
+        unlink(ballast)
+        #expect(try bghost(["submit", "later.100", "--earliest", "+1h"]).exitCode == 0)
+        #expect(server.request { $0.body.contains("RESOLVED the store fails") } != nil)
+        #expect(daemon.stop() == 0)
     }
 
     @Test(.timeLimit(.minutes(10)))

@@ -33,6 +33,8 @@ package enum Schema {
     package static let past = AnswerSchema<API.Past>("bghost.past/1")
     package static let audit = AnswerSchema<API.AuditRows>("bghost.audit/1")
     package static let auditCheck = AnswerSchema<API.AuditCheck>("bghost.audit.check/1")
+    package static let alerts = AnswerSchema<AlertReport>("bghost.alerts/1")
+    package static let alertTests = AnswerSchema<API.AlertTests>("bghost.alerts.test/1")
     package static let expire = AnswerSchema<API.CancelledRun>("bghost.expire/1")
     package static let cancel = AnswerSchema<API.Withdrawn>("bghost.cancel/1")
     package static let pending = AnswerSchema<API.PendingRequests>("bghost.pending/1")

@@ -202,6 +202,14 @@ package protocol HostControl: AuditControl {
     /// - Parameter head: the row that the log has, which must be in the chain; `nil` if none is known.
     func checkAudit(expecting head: AuditHead?) async throws(OperatorRefusal) -> AuditVerdict
 
+    /// What fires, and who is told of it.
+    func alerts() async -> AlertReport
+
+    /// Sends a test to each receiver of alerts, and returns what they answered.
+    ///
+    /// Throws if there is none.
+    func testAlerts() async throws(OperatorRefusal) -> [AlertTest]
+
     /// The entries in the daemon's memory, the oldest first.
     func logs(matching filter: LogFilter, limit: Int) async -> [LogEntry]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostAlertTransport
 internal import BghostBase
 internal import BghostHost
 internal import BghostLinux
@@ -44,6 +45,7 @@ enum Daemon {
         let hostLog = HostLog(level: options.logLevel, console: log, archive: files)
         LogFileSetup.report(problemsOf: files, to: hostLog)
         let fetcher = HTTPFetcher()
+        let alerts = HTTPAlertTransport()
         let journal = try options.record.map { path throws(CommandFailure) in
             try DecisionFile(path, log: hostLog)
         }
@@ -70,6 +72,7 @@ enum Daemon {
             try SQLiteTransferJournal(path: directory + "/transfers.sqlite")
         }
         configuration.recorder = journal
+        configuration.alertTransport = alerts
         configuration.allowsUntrustedFiles = options.allowsUntrustedFiles
         configuration.notify = service.notify
         configuration.watchdogTimeout = service.watchdogTimeout
@@ -115,10 +118,12 @@ enum Daemon {
         } catch {
             await host.drain()
             await fetcher.shutDown()
+            await alerts.shutDown()
             await journal?.finish()
             throw error
         }
         await fetcher.shutDown()
+        await alerts.shutDown()
         await journal?.finish()
     }
 

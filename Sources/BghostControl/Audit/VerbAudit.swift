@@ -28,13 +28,14 @@ extension Endpoint {
             .clearUses, .disable, .enable, .pause, .resume, .act:
             .withChange
         case .expire, .stop, .reload, .backup, .simulateFact, .simulateClock, .testNotification,
+            .testAlerts,
             .cancelTransfer, .retryTransfer:
             .around
         case .drain: .before
         case .ticket, .beginSession, .endSession: .login
         case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .run,
             .starts, .past, .pending, .dead, .throttle, .uses, .why, .outbox, .transfers, .logs,
-            .audit, .checkAudit, .pauses, .drainStatus:
+            .audit, .checkAudit, .pauses, .drainStatus, .alerts:
             .never
         }
     }
@@ -50,6 +51,7 @@ extension Endpoint {
         case .simulateClock: "simulate clock"
         case .testNotification: "notify test"
         case .act: "notify act"
+        case .testAlerts: "alerts test"
         case .cancelTransfer: "transfers cancel"
         case .retryTransfer: "transfers retry"
         case .beginSession: "login"

@@ -68,6 +68,7 @@ struct ControlRoutes: Sendable {
         SimulationRoutes(host: host).add(to: endpoints)
         PastRoutes(host: host).add(to: endpoints)
         AuditRoutes(host: host).add(to: endpoints)
+        AlertRoutes(host: host).add(to: endpoints)
         if let notifications {
             NotificationRoutes(notifications: notifications).add(to: endpoints)
         }

@@ -51,6 +51,8 @@ enum Endpoint: String, CaseIterable, Sendable {
     case outbox = "GET /v1/notifications"
     case testNotification = "POST /v1/notifications/test"
     case act = "POST /v1/notifications/act"
+    case alerts = "GET /v1/alerts"
+    case testAlerts = "POST /v1/alerts/test"
     case transfers = "GET /v1/transfers"
     case cancelTransfer = "POST /v1/transfers/:id/cancel"
     case retryTransfer = "POST /v1/transfers/:id/retry"
@@ -101,7 +103,7 @@ enum Endpoint: String, CaseIterable, Sendable {
             .stop,
             .cancelAll, .cancel,
             .clearThrottle, .addUse, .clearUses, .pauses, .drainStatus, .enable, .outbox,
-            .testNotification, .act,
+            .testNotification, .act, .alerts, .testAlerts,
             .transfers, .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
             []
         case .status:

@@ -28,6 +28,7 @@ final class HealthReader {
     private let crashes: CrashRegistry
     private let manifest: CurrentManifest
     private let runs: RunTable
+    private let alerts: AlertMonitor
 
     init(_ owners: HostOwners) {
         configuration = owners.services.configuration
@@ -38,6 +39,7 @@ final class HealthReader {
         crashes = owners.registry.crashes
         manifest = owners.manifest
         runs = owners.runs
+        alerts = owners.alerts.monitor
     }
 
     /// Whether the daemon accepts work and keeps it.
@@ -65,6 +67,7 @@ final class HealthReader {
         checks += pluginChecks
         if let disk = found?.disk { checks.append(disk) }
         if let log = configuration.log.healthCheck { checks.append(log) }
+        if let alerts = alerts.check { checks.append(alerts) }
         return HealthReport(checks: checks)
     }
 

@@ -126,6 +126,14 @@ extension PluginRegistry {
             )
         }
         if plugin.problem != nil { scheduleCheck(at: plugin) }
+        tellAlerts(of: plugin)
+    }
+
+    /// Tells the alerts whether a plugin can be used; a pause ends by itself.
+    func tellAlerts(of plugin: PluginSlot) {
+        guard !plugin.isRetired else { return }
+        let problem = plugin.problem.flatMap { $0.isPause ? nil : $0.message }
+        alerts.monitor.pluginChanged(plugin.name, problem: problem)
     }
 
     /// Switches a plugin off or on in the scheduler, without storing it.

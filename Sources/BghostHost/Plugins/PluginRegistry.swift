@@ -22,6 +22,7 @@ final class PluginRegistry: SharesServices {
     @Connected var pool: WorkerPool
     @Connected var reloader: ManifestReloader
     @Connected var parameters: ParameterChecks
+    @Connected var alerts: AlertOwners
     private(set) lazy var reference = ReactorReference(self, on: services.reactor)
     /// The inspection budgets by plugin name.
     var inspectionBudgets: [String: InspectionBudget] = [:]
@@ -46,10 +47,16 @@ final class PluginRegistry: SharesServices {
         self.manifest = manifest
     }
 
-    func connect(_ pool: WorkerPool, _ reloader: ManifestReloader, _ checks: ParameterChecks) {
+    func connect(
+        _ pool: WorkerPool,
+        _ reloader: ManifestReloader,
+        _ checks: ParameterChecks,
+        _ alerts: AlertOwners
+    ) {
         parameters = checks
         self.pool = pool
         self.reloader = reloader
+        self.alerts = alerts
     }
 
     /// Whether a deadline of a plugin is one of those that are armed.

@@ -268,6 +268,8 @@ final class ManifestReloader: SharesServices {
         for name in outcome.change.removedPlugins { registry.parameters.forget(name) }
         dataDirectories.forget(outcome.change.removedPlugins)
         registry.crashes.forget(except: plugins.names, now: services.now)
+        registry.alerts.apply(wanted)
+        for plugin in plugins.all { registry.tellAlerts(of: plugin) }
         transfers.renewAccesses()
         facts.watch()
         dispatcher.dispatch()

@@ -191,6 +191,7 @@ extension RunSupervisor {
         run.executor.beginMeasuring(run, now: now)
         let delay = clock.wall.subtractingClamped(run.due)
         meter.started(plugin: run.record.plugin, delay: UInt64(max(0, delay)))
+        onStart(run.record)
     }
 
     /// Takes the shared buffer of effects, which `execute` puts back; this avoids an allocation.

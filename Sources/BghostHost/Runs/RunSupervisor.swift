@@ -28,6 +28,8 @@ final class RunSupervisor: SharesServices {
     @Connected var registry: PluginRegistry
     /// Called when a run has ended.
     private(set) var onEnd: () -> Void = {}
+    /// Called when a handler has started.
+    var onStart: (RunRecord) -> Void = { _ in }
     /// The run numbers by the scheduler's tickets.
     var runNumbers = RunNumberTable()
     /// The number of runs that were asked to stop and have not ended.

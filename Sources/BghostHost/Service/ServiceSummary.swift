@@ -13,6 +13,7 @@ struct ServiceSummary {
     let commits: CommitQueue
     let plugins: PluginTable
     let runs: RunTable
+    let alerts: AlertMonitor
 
     /// The most plugins that are named.
     private static let namesMax = 3
@@ -45,6 +46,7 @@ struct ServiceSummary {
             let moment = Timestamp.text(unixNanoseconds: since)
             problems.append("the store has been failing since \(moment)")
         }
+        if let problem = alerts.problem { problems.append(problem) }
         let unusable = plugins.all.filter { !$0.isRetired && $0.problem != nil }.map(\.name)
         if !unusable.isEmpty {
             let more = unusable.count - Self.namesMax

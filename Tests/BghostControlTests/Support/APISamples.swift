@@ -273,6 +273,36 @@ enum APISamples {
 
     static let use = UseStatus(task: "t", days: 3, usual: [.init(minute: 450, days: 2)])
 
+    static let alerts = AlertReport(
+        alerts: [
+            AlertStatus(
+                rule: "failures",
+                subject: "com.acme.storm",
+                since: time,
+                detail: "3 runs in a row failed; the last: no route",
+                toldAt: time
+            )
+        ],
+        receivers: [
+            AlertReceiverStatus(
+                name: "webhook https://chat.example",
+                deliveredAt: time,
+                failingSince: time,
+                error: "it answered 503",
+                waiting: 1
+            )
+        ],
+        mutedUntil: time,
+        heartbeat: HeartbeatStatus(
+            name: "https://hc-ping.com",
+            sentAt: time,
+            reasons: "com.acme.storm fails",
+            error: "it answered 500"
+        )
+    )
+
+    static let alertTest = AlertTest("webhook https://chat.example", true, "it answered 200")
+
     static let notification = NotificationStatus(
         id: "i",
         key: "k",

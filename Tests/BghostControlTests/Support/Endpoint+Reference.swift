@@ -8,7 +8,7 @@ extension Endpoint {
     var group: APIReference.Group {
         switch self {
         case .version, .alive, .ready, .health, .metrics, .status, .drainStatus, .drain, .reload,
-            .backup, .logs, .audit, .checkAudit:
+            .backup, .logs, .audit, .checkAudit, .alerts, .testAlerts:
             .daemon
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .why: .requests
         case .runs, .starts, .past, .run, .expire, .stop: .runs
@@ -50,6 +50,9 @@ extension Endpoint {
         case .audit:
             "Who changed what, the newest first; who may only look sees it too, as an auditor does."
         case .checkAudit: "Whether a row of the audit was changed, or removed between others."
+        case .alerts: "The alerts that fire, who is told of them, and the heartbeat."
+        case .testAlerts:
+            "Sends a test to each receiver of alerts. The answer comes when each has answered or failed."
         case .run: "A run with its output and its crash report."
         case .expire: "Ends the runtime of a run now. It then has its grace to stop."
         case .stop: "Cancels a run, which then has its grace to stop and is not retried."
@@ -135,7 +138,8 @@ extension Endpoint {
             .cancel, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses, .addUse,
             .clearUses, .pauses, .pause, .resume, .disable, .enable, .drainStatus, .drain, .reload,
             .backup, .why, .simulateFact, .simulateClock,
-            .outbox, .testNotification, .transfers, .cancelTransfer, .retryTransfer, .logs:
+            .outbox, .testNotification, .transfers, .cancelTransfer, .retryTransfer, .logs, .alerts,
+            .testAlerts:
             nil
         }
     }
@@ -176,6 +180,8 @@ extension Endpoint {
         case .alive: [.unavailable]
         case .version, .ready, .health, .metrics, .transfers, .audit: []
         case .checkAudit: [.unavailable]
+        case .alerts: []
+        case .testAlerts: [.noReceiver]
         case .status, .runs, .starts, .past, .pending, .throttle, .uses, .dead: [.noSuchTask]
         case .submit: Self.submissionCodes
         case .trigger: Self.submissionCodes + [.endedWithoutRun]

@@ -39,6 +39,9 @@ extension Endpoint {
         case .audit: (200, Answer(Schema.audit, API.AuditRows(Self.auditPage)))
         case .checkAudit:
             (200, Answer(Schema.auditCheck, API.AuditCheck(Self.auditVerdict)))
+        case .alerts: (200, Answer(Schema.alerts, APISamples.alerts))
+        case .testAlerts:
+            (200, Answer(Schema.alertTests, API.AlertTests(receivers: [APISamples.alertTest])))
         case .expire: (200, Answer(Schema.expire, Self.cancelled))
         case .stop: (200, Answer(Schema.stop, Self.cancelled))
         case .pending:

@@ -42,6 +42,9 @@ actor MemoryHost: HostControl {
     var changes: [Result<DeadLetterChange, OperatorRefusal>] = []
     var throttled: [String: ThrottleStatus] = [:]
     var audited: [AuditEntry] = []
+    var alertReport = AlertReport()
+    /// What is answered to a test of the alerts.
+    var alertTests: Result<[AlertTest], OperatorRefusal> = .success([])
     var refusesRows = false
     /// What is answered to questions about uses, by the only tasks that learn.
     var learned: [String: UseStatus] = ["com.acme.storm": UseStatus(task: "com.acme.storm")]
