@@ -71,6 +71,8 @@ struct AlertProgram: Sendable {
         init(_ text: String) throws(SystemError) {
             let source = try Pipe.make()
             let bytes = Array(text.utf8.prefix(inputBytesMax))
+            // A user with very many pipes gets small ones; a write that does not fit must not wait.
+            _ = fcntl(source.writing, F_SETFL, O_NONBLOCK)
             let written = write(source.writing, bytes, bytes.count)
             let code = errno
             close(source.writing)

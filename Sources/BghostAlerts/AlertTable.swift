@@ -128,6 +128,11 @@ package struct AlertTable: Sendable {
             alert.isNews = false
             alert.due = nil
             alerts[number] = alert
+            // The receivers may not learn of its end before this; then they are told again.
+            guard underWay[alert.message] == nil else {
+                store(number)
+                return true
+            }
             unstore(number)
             dropIfQuiet(number, now: now)
             return true
@@ -252,7 +257,9 @@ package struct AlertTable: Sendable {
 
     /// Forgets an alert that has ended, once its beginnings no longer count.
     mutating func dropIfQuiet(_ number: UInt64, now: Int64) {
-        guard let alert = alerts[number], !alert.isFiring, !alert.isTold else { return }
+        guard let alert = alerts[number], !alert.isFiring, !alert.isTold,
+            underWay[alert.message] == nil
+        else { return }
         guard let last = alert.beginnings.last, last > now.subtractingClamped(repeatPeriod) else {
             alerts[number] = nil
             numbers[alert.key] = nil

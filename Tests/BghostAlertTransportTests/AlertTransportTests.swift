@@ -196,12 +196,15 @@ import Testing
         #expect(failure.reason.contains("was killed"))
         let text = String(decoding: try File.read(folder.file("child")), as: UTF8.self)
         let child = try #require(Int32(text.split(separator: "\n").first ?? ""))
-        // It is killed; who reaps it may be a moment late.
-        let state = (try? File.read("/proc/\(child)/stat")).map {
-            String(decoding: $0, as: UTF8.self)
-        }
-        let isGone = state.map { $0.contains(") Z ") || $0.contains(") X ") } ?? true
-        #expect(isGone || kill(child, 0) != 0, "\(state ?? "")")
+        // It is killed, and ends as soon as it gets processor time.
+        while Self.lives(child) { sched_yield() }
+    }
+
+    /// Whether a process is neither gone nor waits to be reaped.
+    private static func lives(_ process: Int32) -> Bool {
+        guard let bytes = try? File.read("/proc/\(process)/stat") else { return false }
+        let text = String(decoding: bytes, as: UTF8.self)
+        return !text.contains(") Z ") && !text.contains(") X ")
     }
 }
 

@@ -317,14 +317,13 @@ private let start: Int64 = 1_790_000_000 * second
             #expect(owners.transport.beats == [""])
             await ReactorActor.wait { owners.alerts.report.heartbeat?.sentAt != nil }
             owners.alerts.monitor.pluginChanged("plugin", problem: "it crashed")
+            owners.wall.move(1)
             owners.alerts.heartbeat.deadlinePassed()
-            await ReactorActor.wait { owners.transport.beats.count == 2 }
+            await ReactorActor.wait { owners.alerts.report.heartbeat?.sentAt == start + second }
             #expect(owners.transport.beats[1] == "plugin plugin cannot be used: it crashed")
-            await ReactorActor.wait { owners.alerts.report.heartbeat?.reasons.isEmpty == false }
+            #expect(owners.alerts.report.heartbeat?.reasons.isEmpty == false)
             owners.wall.move(3600)
             #expect(owners.alerts.report.mutedUntil != nil)
-            owners.alerts.heartbeat.stateChanged()
-            await Task.yield()
             owners.alerts.heartbeat.deadlinePassed()
             await ReactorActor.wait { owners.transport.beats.count == 3 }
             #expect(owners.transport.beats[2].isEmpty)
