@@ -853,8 +853,8 @@ let package = Package(
         .target(
             name: "BghostOwnerSupport",
             dependencies: [
-                "BghostAlerts", "BghostAudit", "BghostBase", "BghostDispatch", "BghostLinux",
-                "BghostModel", "BghostPolicy", "BghostStore",
+                "BghostAudit", "BghostBase", "BghostDispatch", "BghostLinux", "BghostModel",
+                "BghostPolicy", "BghostStore",
             ],
             path: "Tests/OwnerSupport",
             swiftSettings: swift

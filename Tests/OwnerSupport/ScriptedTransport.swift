@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostAlerts
 package import BghostDispatch
 package import BghostLinux
 package import BghostModel
