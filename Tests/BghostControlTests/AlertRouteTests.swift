@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import BghostAPI
+import BghostBase
 import BghostControl
 import BghostTestSupport
 import Testing
@@ -33,7 +34,8 @@ import Testing
                 #expect(text.contains(part), "\(part): \(text)")
             }
             let json = try await command(["alerts", "--json"], serving)
-            #expect(json.output.contains(#""schema":"bghost.alerts/1""#), "\(json)")
+            let node = try JSONReader.parse(json.output)
+            #expect(node["schema"]?.string == "bghost.alerts/1", "\(json)")
         }
     }
 
