@@ -3,6 +3,7 @@
 @testable import BghostAPI
 import BghostBase
 import BghostControl
+import BghostModel
 import BghostTestSupport
 import Testing
 

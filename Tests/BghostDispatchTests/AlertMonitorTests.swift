@@ -10,7 +10,7 @@ import BghostModel
 import BghostOwnerSupport
 import BghostPolicy
 @testable import BghostServices
-import BghostStore
+@testable import BghostStore
 import Synchronization
 import Testing
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
+import BghostLinux
 import BghostTestSupport
 import Glibc
 import Testing
@@ -49,14 +50,24 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
     }
 
     /// Asks again until the answer is yes; each question takes some milliseconds.
-    private func eventually(_ question: () throws -> Bool) throws {
+    private func eventually(
+        _ what: @autoclosure () -> String,
+        _ question: () throws -> Bool
+    ) throws {
         for _ in 0..<500 where try question() { return }
-        Issue.record("it did not happen")
+        Issue.record("it did not happen: \(what())")
+    }
+
+    /// The end of a file, for a message.
+    private func shown(_ path: String) -> String {
+        // There may be none, which the message shows.
+        let bytes = try? File.read(path)
+        return bytes.map { String(decoding: $0.suffix(4096), as: UTF8.self) } ?? "no file"
     }
 
     /// Waits until a line is in the file.
     private func wait(_ daemon: TestDaemon, for text: String) throws {
-        try eventually {
+        try eventually("`\(text)` in \(shown(file))") {
             _ = try daemon.command(["status"])
             guard access(file, F_OK) == 0 else { return false }
             return String(decoding: try File.read(file), as: UTF8.self).contains(text)
@@ -70,8 +81,7 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
         #expect(try first.command(["trigger", "quiet.say", "--wait"]).exitCode == 0)
         #expect(try first.command(["trigger", "quiet.fail", "--wait"]).exitCode != 0)
         #expect(first.stop() == 0)
-        var status = stat()
-        #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o640)
+        #expect(try FileFacts(of: file, followsLinks: false).permissions & 0o777 == 0o640)
 
         let offline = try first.command(["logs", "--task", "quiet.say"])
         #expect(offline.exitCode == 0 && offline.output.contains("out two"), "\(offline)")
@@ -192,7 +202,9 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
         try wait(daemon, for: "listening on")
         #expect(rename(file, file + ".1") == 0)
         #expect(try daemon.command(["trigger", "quiet.fail", "--wait"]).exitCode != 0)
-        try eventually { try daemon.command(["health"]).output.contains("was moved") }
+        try eventually("`was moved` in `bghost health`") {
+            try daemon.command(["health"]).output.contains("was moved")
+        }
         daemon.program.signal(SIGHUP)
         try wait(daemon, for: "manifest.reloaded")
         #expect(try daemon.command(["trigger", "quiet.say", "--wait"]).exitCode == 0)

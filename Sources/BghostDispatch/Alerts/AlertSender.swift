@@ -111,7 +111,8 @@ package final class AlertSender {
 
     private func advance(_ target: AlertTarget) {
         guard target.task == nil, let message = target.queue.first, !isStopped else { return }
-        let delivery = AlertDelivery(message: message, host: host, dropped: target.unreported)
+        target.reported = target.unreported
+        let delivery = AlertDelivery(message: message, host: host, dropped: target.reported)
         let delay = retries.delay(after: target.attempts)
         let (receiver, label) = (target.receiver, target.label)
         target.task = Task { [transport, spawner, reference] in
@@ -145,7 +146,8 @@ package final class AlertSender {
         switch result {
         case .success:
             counts.sent += 1
-            target.unreported = 0
+            // Others may have been dropped while it was under way.
+            target.unreported -= target.reported
             target.error = nil
             target.deliveredAt = clock.wall
             finish(target, isDelivered: true)

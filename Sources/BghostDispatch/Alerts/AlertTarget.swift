@@ -17,6 +17,8 @@ final class AlertTarget {
     var attempts = 0
     /// How many messages were dropped that the receiver does not know of.
     var unreported = 0
+    /// How many of them the message under way tells of.
+    var reported = 0
     var task: Task<Void, Never>?
     /// The error of the last attempt; `nil` if it was delivered, or there was none.
     var error: String?

@@ -43,6 +43,7 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case needsExactIdentifier = "BG1045"
     case badCalendar = "BG1046"
     case badTimeZone = "BG1047"
+    case badMuteWindow = "BG1048"
     case badPublicKey = "BG1052"
     case badShare = "BG1053"
     case badFunctionParameters = "BG1054"
@@ -51,7 +52,6 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case badReceiver = "BG1057"
     case badParametersSchema = "BG1058"
     case wrongParameters = "BG1059"
-    case badMuteWindow = "BG1060"
 
     // Warnings.
     case sharedInProcess = "BG1060"
