@@ -31,8 +31,8 @@ struct CanonicalText {
     /// lack them.
     private static let unrecorded: Set<String> = [
         "RunStart.due", "Manifest.written", "HostSettings.dashboard", "HostSettings.history",
-        "HostSettings.audit",
-        "TaskDefinition.history",
+        "HostSettings.audit", "HostSettings.log", "HostSettings.alerts", "HostSettings.heartbeat",
+        "TaskDefinition.history", "TaskDefinition.expect", "TaskDefinition.parametersSchema",
     ]
 
     private(set) var text = ""
