@@ -132,7 +132,7 @@ import Testing
         Listing(
             app: "Seed003Phase",
             // A request that asks for no time waits for what does not come.
-            tasks: ["start": "launch", "myapprefresh": "notificationAction"],
+            tasks: ["start": "launch", "myapprefresh": "launch"],
             requires: ["myapprefresh": #""network": true"#],
             facts: ["network=off"],
             triggers: ["start"],
