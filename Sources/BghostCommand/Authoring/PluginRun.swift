@@ -75,13 +75,7 @@ enum PluginRun {
     private static func handlers(
         of definition: PluginDefinition
     ) async throws -> [String] {
-        let probe = PluginProbe(
-            Manifest(),
-            workerPath: try InstalledFiles.worker(),
-            pluginPath: [],
-            manifestDirectory: "/",
-            allowsUntrustedFiles: true
-        )
+        let probe = try PluginProbe.ofFile()
         switch await probe.summary(of: definition) {
         case .success(let summary): return summary.handlers
         case .failure(let failure):

@@ -89,13 +89,7 @@ enum BundlePacker {
 
     /// Loads the plugin in a temporary worker: only its table says its version and handlers.
     private static func load(_ library: String) async throws -> PluginSummary {
-        let probe = PluginProbe(
-            Manifest(),
-            workerPath: try InstalledFiles.worker(),
-            pluginPath: [],
-            manifestDirectory: "/",
-            allowsUntrustedFiles: true
-        )
+        let probe = try PluginProbe.ofFile()
         switch await probe.summary(of: PluginDefinition(name: "plugin", library: library)) {
         case .success(let summary): return summary
         case .failure(let failure):

@@ -44,13 +44,7 @@ enum PluginInspector {
     }
 
     private static func summary(_ file: String) async throws -> PluginSummary {
-        let probe = PluginProbe(
-            Manifest(),
-            workerPath: try InstalledFiles.worker(),
-            pluginPath: [],
-            manifestDirectory: "/",
-            allowsUntrustedFiles: true
-        )
+        let probe = try PluginProbe.ofFile()
         let definition = PluginDefinition(name: "plugin", library: try PluginPath.find(file))
         switch await probe.summary(of: definition) {
         case .success(let summary): return summary
