@@ -74,7 +74,7 @@ struct AlertProgram: Sendable {
             // A user with very many pipes gets small ones; a write that does not fit must not wait.
             _ = fcntl(source.writing, F_SETFL, O_NONBLOCK)
             let written = write(source.writing, bytes, bytes.count)
-            let code = errno
+            let code = written < 0 ? errno : EAGAIN
             close(source.writing)
             guard written == bytes.count else {
                 close(source.reading)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAlerts
+internal import BghostBase
 internal import BghostCrypto
 package import BghostDispatch
 package import BghostLinux
@@ -41,7 +42,7 @@ package final class HTTPAlertTransport: AlertTransport {
             all += headers.map { ($0.name, $0.value) }
             if let secret {
                 let code = HMACSHA256.code(of: body, key: Array(secret.utf8))
-                all.append(("X-Bghost-Signature", "sha256=" + Self.hex(code)))
+                all.append(("X-Bghost-Signature", "sha256=" + code.hexText))
             }
             return await post(url, all, body)
         case .ntfy(let url, let token):
@@ -50,7 +51,11 @@ package final class HTTPAlertTransport: AlertTransport {
                 ("Tags", delivery.message.isAlarming ? "rotating_light" : "white_check_mark"),
             ]
             if let token { headers.append(("Authorization", "Bearer \(token)")) }
-            return await post(url, headers, Self.cut(delivery.text.body, Self.ntfyBytesMax))
+            return await post(
+                url,
+                headers,
+                Array(delivery.text.body.shortened(toBytes: Self.ntfyBytesMax).utf8)
+            )
         case .command(let arguments, let address):
             let text = delivery.text
             let input = address.map { text.mail(to: $0) } ?? text.title + "\n\n" + text.body
@@ -83,29 +88,14 @@ package final class HTTPAlertTransport: AlertTransport {
         let (path, _) = parts(url)
         guard path.contains("/api/push/") else { return nil }
         guard !reasons.isEmpty else { return path + "?status=up&msg=OK" }
-        return path + "?status=down&msg=" + encoded(cut(reasons, queryBytesMax))
+        return path + "?status=down&msg="
+            + PercentText.encoded(reasons.shortened(toBytes: queryBytesMax))
     }
 
     /// The URL up to its query, and the query with its question mark.
     private static func parts(_ url: String) -> (path: String, query: String) {
         guard let mark = url.firstIndex(of: "?") else { return (url, "") }
         return (String(url[..<mark]), String(url[mark...]))
-    }
-
-    private static func encoded(_ bytes: [UInt8]) -> String {
-        bytes.map { byte in
-            let isPlain =
-                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-                || "-._~".utf8.contains(byte)
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + hex([byte]).uppercased()
-        }.joined()
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.utf8.count == 1 ? "0" + digits : digits
-        }.joined()
     }
 
     /// The priority of ntfy, 1 to 5.
@@ -115,11 +105,6 @@ package final class HTTPAlertTransport: AlertTransport {
             $0.state != .resolved && [.store, .receiver].contains($0.key.rule)
         }
         return isGrave ? "5" : "4"
-    }
-
-    private static func cut(_ text: String, _ most: Int) -> [UInt8] {
-        guard text.utf8.count > most else { return Array(text.utf8) }
-        return Array((String(decoding: text.utf8.prefix(most - 3), as: UTF8.self) + "…").utf8)
     }
 
     // MARK: Exchanges

@@ -83,7 +83,7 @@ package struct AlertTable: Sendable {
     /// - Returns: whether it did not hold before.
     @discardableResult
     package mutating func raise(_ key: AlertKey, _ detail: String, now: Int64) -> Bool {
-        let detail = Self.cut(detail)
+        let detail = detail.shortened(toBytes: AlertMessage.detailBytesMax)
         if let number = numbers[key], var alert = alerts[number] {
             alert.detail = detail
             alert.isUncertain = false
@@ -268,12 +268,6 @@ package struct AlertTable: Sendable {
         let due = last.addingClamped(repeatPeriod)
         alerts[number]?.due = due
         arm(number)
-    }
-
-    private static func cut(_ detail: String) -> String {
-        guard detail.utf8.count > AlertMessage.detailBytesMax else { return detail }
-        return String(decoding: detail.utf8.prefix(AlertMessage.detailBytesMax), as: UTF8.self)
-            + "…"
     }
 
     // MARK: Questions

@@ -22,7 +22,7 @@ extension NotificationRow {
                 writer.member("actionURLs") { writer in
                     writer.object { writer in
                         for action in content.actions {
-                            let id = PercentText.encoded(action.id)
+                            let id = PercentText.encoded(action.id, keepsDots: false)
                             writer.member(
                                 action.id,
                                 "http://127.0.0.1:\(actionPort)/act/\(token)/\(id)"
@@ -67,30 +67,5 @@ extension NotificationRow {
             writer.member("userInfo", raw: content.userInfo)
         }
         return writer.text
-    }
-}
-
-/// Percent-encodes a component of a URL.
-enum PercentText {
-    static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if isPlain(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
     }
 }

@@ -35,7 +35,7 @@ package final class HeldLibrary: Sendable {
                 function.update(bufferPointer: $0)
             }
             try MemoryFile.seal(file.raw)
-            sha256 = function.finalize().map(Self.hex).joined()
+            sha256 = function.finalize().hexText
             descriptor = file.release()
         } catch {
             throw TrustError("\(path) cannot be held: \(error.description)")
@@ -53,10 +53,6 @@ package final class HeldLibrary: Sendable {
             throw TrustError("it cannot be read again: \(error.description)")
         }
         return bytes
-    }
-
-    private static func hex(_ byte: UInt8) -> String {
-        (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 
     private static func failure(_ path: String, _ code: Int32) -> TrustError {

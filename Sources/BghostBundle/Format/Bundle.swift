@@ -46,7 +46,7 @@ package struct Bundle: Sendable {
     }
 
     /// The identity of its content: the SHA-256 of the list.
-    package var digest: String { Self.hex(SHA256.hash(data: list.bytes)) }
+    package var digest: String { SHA256.hash(data: list.bytes).hexText }
 
     /// Reads and checks a whole bundle.
     ///
@@ -132,7 +132,7 @@ package struct Bundle: Sendable {
         let offset = try cursor.pass(over: header, bytesMax: entry.member.bytesMax) { piece in
             function.update(data: piece)
         }
-        guard hex(function.finalize()) == entry.sha256 else {
+        guard function.finalize().hexText == entry.sha256 else {
             throw .damaged(
                 "\(header.name.quoted) is not the member that is listed: its SHA-256 is another one"
             )
@@ -184,9 +184,6 @@ package struct Bundle: Sendable {
         return description
     }
 
-    static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
 }
 
 /// The text of a schema of parameters.

@@ -67,7 +67,7 @@ package struct BundleDraft: Sendable {
                 source: source,
                 offset: 0,
                 count: source.count,
-                sha256: Bundle.hex(function.finalize())
+                sha256: function.finalize().hexText
             )
         )
     }

@@ -123,7 +123,7 @@ package struct ControlClient: Sendable {
             )
         }
         var request = HTTPClientRequest(
-            url: "http+unix://" + ControlPath.encoded(socketPath) + path.text
+            url: "http+unix://" + PercentText.encoded(socketPath) + path.text
         )
         request.method = method
         request.headers.add(name: Self.versionField, value: BghostVersion.text)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostCrypto
 internal import CBghostPage
 internal import HTTPTypes
@@ -22,12 +23,12 @@ struct DashboardPages: Sendable {
             let bytes = UnsafeRawBufferPointer(start: file.bytes, count: file.size)
             var hash = SHA256()
             hash.update(bufferPointer: bytes)
-            let tag = hash.finalize().prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            let tag = hash.finalize().prefix(8).hexText
             let name = String(cString: file.name)
             let path = name == "index.html" ? "/" : "/app/\(name)"
             files[path] = File(
                 type: String(cString: file.type),
-                tag: "\"\(tag.joined())\"",
+                tag: "\"\(tag)\"",
                 bytes: ByteBuffer(bytes: bytes)
             )
         }

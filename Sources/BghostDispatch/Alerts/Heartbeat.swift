@@ -84,9 +84,7 @@ package final class Heartbeat {
     }
 
     private var text: String {
-        let all = reasons().joined(separator: "\n")
-        return all.utf8.count <= Self.reasonsBytesMax
-            ? all : String(decoding: all.utf8.prefix(Self.reasonsBytesMax - 3), as: UTF8.self) + "…"
+        reasons().joined(separator: "\n").shortened(toBytes: Self.reasonsBytesMax)
     }
 
     private func beat() {

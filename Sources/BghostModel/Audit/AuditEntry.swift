@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+
 /// By which way a client or a signal acted on the daemon.
 ///
 /// Any text is possible, since a row of the store may be damaged.
@@ -59,8 +61,8 @@ package struct AuditActor: Equatable, Sendable {
         self.way = way
         self.uid = uid
         self.pid = pid
-        self.user = AuditEntry.cut(user, to: AuditEntry.nameBytesMax)
-        self.session = AuditEntry.cut(session, to: AuditEntry.nameBytesMax)
+        self.user = user.prefix(bytes: AuditEntry.nameBytesMax)
+        self.session = session.prefix(bytes: AuditEntry.nameBytesMax)
     }
 }
 
@@ -98,27 +100,12 @@ package struct AuditEntry: Equatable, Sendable {
     ) {
         self.at = at
         self.actor = actor
-        self.verb = Self.cut(verb, to: Self.nameBytesMax)
-        self.target = Self.cut(target, to: Self.targetBytesMax)
+        self.verb = verb.prefix(bytes: Self.nameBytesMax)
+        self.target = target.prefix(bytes: Self.targetBytesMax)
         self.digest = Array(digest.prefix(32))
         self.status = status
-        self.code = Self.cut(code, to: Self.nameBytesMax)
-        self.refs = Self.cut(refs, to: Self.refsBytesMax)
-    }
-
-    /// The whole characters at the beginning of a text that fit into a number of bytes.
-    static func cut(_ text: String, to bytesMax: Int) -> String {
-        guard text.utf8.count > bytesMax else { return text }
-        var bytes = 0
-        // Scalars: a character may be a base with any number of marks.
-        return String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.prefix { scalar in
-                    bytes += String(scalar).utf8.count
-                    return bytes <= bytesMax
-                }
-            )
-        )
+        self.code = code.prefix(bytes: Self.nameBytesMax)
+        self.refs = refs.prefix(bytes: Self.refsBytesMax)
     }
 
     /// The approximate size of its row, bytes.

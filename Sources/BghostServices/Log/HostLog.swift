@@ -235,8 +235,7 @@ package final class HostLog: Sendable {
     /// Cuts a line that is too long.
     private static func cut(_ line: String) -> String {
         guard line.utf8.count > lineBytesMax else { return line }
-        let rest = line.utf8.count - lineBytesMax
-        return String(decoding: line.utf8.prefix(lineBytesMax), as: UTF8.self)
-            + "… (\(rest) more bytes)"
+        let kept = line.prefix(bytes: lineBytesMax)
+        return kept + "… (\(line.utf8.count - kept.utf8.count) more bytes)"
     }
 }
