@@ -42,7 +42,7 @@ import Testing
         ("@YEARLY", ["2027-01-01T00:00:00", "2028-01-01T00:00:00"]),
         ("@annually", ["2027-01-01T00:00:00"]),
     ])
-    func comes(text: String, expected: [String]) throws {
+    func `An expression comes at its times`(text: String, expected: [String]) throws {
         let recurrence = try Recurrence.calendar(CalendarExpression(text), zone: .utc)
         var at = try #require(Timestamp.unixNanoseconds("2026-11-21T16:31:04Z"))
         let start = at
@@ -96,7 +96,12 @@ import Testing
         ("0 0 31 4,6,9,11 ?", .neverComes, 0, 17),
         ("0 0 31W 2 *", .neverComes, 0, 11),
     ])
-    func refuses(text: String, kind: CalendarError.Kind, offset: Int, length: Int) throws {
+    func `Bad expressions are refused with their place`(
+        text: String,
+        kind: CalendarError.Kind,
+        offset: Int,
+        length: Int
+    ) throws {
         let error = try #require(throws: CalendarError.self) { try CalendarExpression(text) }
         #expect(error.kind == kind)
         #expect(error.offset == offset)
@@ -104,7 +109,7 @@ import Testing
         #expect(!error.message.isEmpty && !error.help.isEmpty)
     }
 
-    @Test func theErrorHasTheValidForm() throws {
+    @Test func `The error has the valid form`() throws {
         let texts = ["0 22-2 * * *", "5/15 * * * *", "* * * january *"].map { text in
             #expect(throws: CalendarError.self) { try CalendarExpression(text) }?.description
         }
@@ -121,14 +126,14 @@ import Testing
     }
 
     @Test(arguments: [",", "*", " ", "1-2,", "L", "@", "9", "\u{0}", "*/1,"])
-    func refusesFloodsOfText(part: String) throws {
+    func `Refuses floods of text`(part: String) throws {
         let text = String(repeating: part, count: (1 << 20) / part.utf8.count)
         let error = try #require(throws: CalendarError.self) { try CalendarExpression(text) }
         #expect(error.kind == .tooLong)
         #expect(error.message.utf8.count < 200)
     }
 
-    @Test func readsTheLongestThatMakesSense() throws {
+    @Test func `Reads the longest that makes sense`() throws {
         let all = (0...59).map(String.init).joined(separator: ",")
         let hours = (0...23).map(String.init).joined(separator: ",")
         let expression = try CalendarExpression("\(all) \(all) \(hours) * * *")
@@ -138,7 +143,7 @@ import Testing
 
     /// Any text either is refused or comes, and nothing traps.
     @Test(arguments: SeededGenerator.seeds(4))
-    func survivesNoise(seed: UInt64) throws {
+    func `Noise is refused or read`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let alphabet = Array("0123456789*/,-?LW# @abjnufesmondaily\u{7F}é")
         for _ in 0..<2000 {
@@ -155,12 +160,12 @@ import Testing
         ("59 59 * * * *", 3600), ("0,50 * * * *", 600), ("0 0,23 * * *", 3600),
         ("0 0,23 1 * *", 82_800), ("0 0 * * *", 86_400), ("0 0 1,31 * *", 86_400),
     ])
-    func knowsItsLeastSpacing(text: String, seconds: Int64) throws {
+    func `Knows its least spacing`(text: String, seconds: Int64) throws {
         #expect(try CalendarExpression(text).leastSpacing == seconds)
     }
 
     @Test(arguments: ["0 0 1 * *", "0 0 * * 1", "0 0 29 2 *"])
-    func hasNoSpacingWithinTwoDays(text: String) throws {
+    func `Has no spacing within two days`(text: String) throws {
         #expect(try CalendarExpression(text).leastSpacing == nil)
     }
 }

@@ -51,7 +51,7 @@ import Testing
 
     /// A slot that is met at once is no misfire.
     @Test(arguments: [MisfirePlan.Policy.once, .skip, .all(max: 1)])
-    func submitsSlotsOnTime(policy: MisfirePlan.Policy) {
+    func `Submits slots on time`(policy: MisfirePlan.Policy) {
         let plan = MisfirePlan(
             hourly,
             history: MisfirePlan.History(lastServedTime: 0, editedAt: nil),
@@ -62,7 +62,7 @@ import Testing
         #expect(plan.next == 2 * Self.hour)
     }
 
-    @Test func countsALongDowntimeWithoutGoingThroughIt() throws {
+    @Test func `Counts a long downtime without going through it`() throws {
         let each = try Recurrence.calendar(CalendarExpression("* * * * * *"), zone: .utc)
         let every = try Recurrence.every(1, anchor: 0, minInterval: 1)
         let now = 3653 * Self.day
@@ -141,7 +141,7 @@ import Testing
         #expect(plan.sawClockBack == (Double(jump.last) > jump.now))
     }
 
-    @Test func takesBackWhatAWrongClockSaid() throws {
+    @Test func `Takes back what a wrong clock said`() throws {
         // The machine began with a clock three years ahead and ran one slot; then it was set right.
         let wrong = 26_280 * Self.hour
         let set = MisfirePlan(
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, .min + 1, -1, 0, .max - 1, .max])
-    func survivesTheEndsOfTime(now: Int64) throws {
+    func `Survives the ends of time`(now: Int64) throws {
         let every = try Recurrence.every(7, anchor: 3, minInterval: 1)
         for recurrence in [hourly, every] {
             for last in [nil, Int64.min, 0, Int64.max] {
@@ -191,7 +191,7 @@ import Testing
     /// However the clock jumps and whenever the schedule is looked at, no slot is submitted twice,
     /// none before its time, none from before an edit, and the next one is never behind.
     @Test(arguments: SeededGenerator.seeds(16))
-    func noSlotFiresTwice(seed: UInt64) throws {
+    func `No slot fires twice`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let zone = try ZoneFixture.berlin()
         let texts = ["*/10 * * * *", "30 2 * * *", "0 0 L * *", "0,30 1-3 * * *", "@hourly"]
@@ -244,7 +244,7 @@ import Testing
         #expect(!fired.isEmpty)
     }
 
-    @Test func keepsSlotsAndStartsApart() throws {
+    @Test func `Keeps slots and starts apart`() throws {
         // Spread by up to two hours, on a machine that starts again each half hour.
         let offset = StableOffset(machine: "far", identifier: "feed", window: 2 * Self.hour)
         var history = MisfirePlan.History(lastServedTime: nil, editedAt: 0)

@@ -30,7 +30,7 @@ import Testing
         ("3d", "2026-11-18T11:30:00.000Z"),
         ("1w", "2026-11-14T11:30:00.000Z"),
     ])
-    func readsTheForms(text: String, wanted: String) throws {
+    func `Reads the forms`(text: String, wanted: String) throws {
         #expect(try parse(text, now: "2026-11-21T11:30:00Z") == wanted)
     }
 
@@ -39,7 +39,7 @@ import Testing
         "2026-02-30", "2026-13-01", "2026-11-21 ", "2026-11-21 25:00", "26-11-21", "99999999999h",
         "２h", "2026-11-21T03:00:00X", "+03:00", "03:0a",
     ])
-    func refusesOthers(text: String) throws {
+    func `Other texts are refused`(text: String) throws {
         #expect(try parse(text, now: "2026-11-21T11:30:00Z") == nil)
     }
 

@@ -54,7 +54,7 @@ import Testing
         #expect(recurrence.count(after: start * 1_000_000_000 - 1, through: high) == times.count)
     }
 
-    @Test func makesUpForAWholeDayThatWasLeftOut() throws {
+    @Test func `Makes up for a whole day that was left out`() throws {
         // Samoa went over the date line and had no 30 December 2011.
         let change = try seconds("2011-12-30T10:00:00Z")
         let zone = try ZoneTable(
@@ -82,7 +82,7 @@ import Testing
         (Int64(10), Int64(3), Int64(0), Int64(3), Int64(-7)), (10, 3, 3, 13, 3),
         (10, 3, 12, 13, 3), (10, 3, -8, -7, -17), (1, 0, 5, 6, 5), (10, -3, 0, 7, -3),
     ])
-    func comesEverySoOften(
+    func `Comes every so often`(
         interval: Int64,
         anchor: Int64,
         at: Int64,
@@ -96,7 +96,7 @@ import Testing
         #expect(every.count(after: at, through: at + 10 * interval) == 10)
     }
 
-    @Test func refusesFloods() throws {
+    @Test func `Recurrences that flood are refused`() throws {
         let tooOften = RecurrenceError.tooOften(interval: 999_999_999, minInterval: 1_000_000_000)
         #expect(throws: tooOften) { try Recurrence.every(999_999_999, anchor: 0) }
         #expect(throws: RecurrenceError.notPositive(0)) { try Recurrence.every(0, anchor: 0) }
@@ -113,7 +113,7 @@ import Testing
     // MARK: - The ends of time
 
     @Test(arguments: ["* * * * * *", "30 2 * * *", "0 0 29 2 *", "0 0 L * 5L"])
-    func endsWhereNanosecondsDo(text: String) throws {
+    func `Ends where nanoseconds do`(text: String) throws {
         for zone in [ZoneTable.utc, try ZoneFixture.berlin(), try ZoneFixture.zone("WAY14")] {
             let recurrence = try Recurrence.calendar(CalendarExpression(text), zone: zone)
             let first = try #require(recurrence.next(after: .min))
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, 0, Int64.max])
-    func endsWhereNanosecondsDoEvery(anchor: Int64) throws {
+    func `Ends where nanoseconds do every`(anchor: Int64) throws {
         for interval in [1, 7, 1_000_000_000, Int64.max] {
             let every = try Recurrence.every(interval, anchor: anchor, minInterval: 1)
             let last = try #require(every.latest(atOrBefore: .max))
@@ -152,7 +152,7 @@ import Testing
     /// Forward, backward and counting agree, slots come in order and each once, and a slot is
     /// where the clock shows it.
     @Test(arguments: SeededGenerator.seeds(12))
-    func agreesWithItself(seed: UInt64) throws {
+    func `Agrees with itself`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let rules = [
             "UTC0", "CET-1CEST,M3.5.0,M10.5.0/3", "AEST-10AEDT,M10.1.0,M4.1.0/3",
@@ -198,7 +198,7 @@ import Testing
     // MARK: - Speed
 
     /// In a build for release it takes some 0.03 s; the bound is for one without optimization.
-    @Test func enumeratesAYearOfAThousandSchedules() throws {
+    @Test func `Enumerates a year of a thousand schedules`() throws {
         let zone = try ZoneFixture.berlin()
         let start = try seconds("2026-01-01T00:00:00Z") * 1_000_000_000
         let end = try seconds("2027-01-01T00:00:00Z") * 1_000_000_000

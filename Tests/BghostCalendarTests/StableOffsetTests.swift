@@ -12,29 +12,29 @@ import Testing
         ("012345678", 13_230_878_073_547_990_867),
         ("0123456789abcdef0123456789abcdef0123456789abcdef", 3_104_386_201_449_863_175),
     ])
-    func hashesAsPublished(text: String, hash: UInt64) {
+    func `Hashes as published`(text: String, hash: UInt64) {
         #expect(sipHash13(Array(text.utf8)) == hash)
     }
 
     /// A change of this value would move the starts of every machine on an update.
-    @Test func staysAsItIs() {
+    @Test func `Stays as it is`() {
         let hour: Int64 = 3_600_000_000_000
         let offset = StableOffset(machine: "4d1f", identifier: "com.example.feed", window: hour)
         #expect(offset.nanoseconds == 749_803_948_105)
     }
 
     @Test(arguments: [Int64.min, -1, 0, 1])
-    func isNothingWithoutAWindow(window: Int64) {
+    func `Is nothing without a window`(window: Int64) {
         #expect(StableOffset(machine: "a", identifier: "b", window: window) == .none)
     }
 
-    @Test func tellsMachineAndIdentifierApart() {
+    @Test func `Tells machine and identifier apart`() {
         let one = StableOffset(machine: "ab", identifier: "c", window: .max)
         #expect(one != StableOffset(machine: "a", identifier: "bc", window: .max))
         #expect(one != StableOffset(machine: "ab", identifier: "d", window: .max))
     }
 
-    @Test func spreadsMachinesEvenly() {
+    @Test func `Spreads machines evenly`() {
         var tenths = [Int](repeating: 0, count: 10)
         for machine in 0..<5000 {
             let offset = StableOffset(machine: "host-\(machine)", identifier: "feed", window: 1000)
@@ -43,7 +43,7 @@ import Testing
         #expect(tenths.allSatisfy { (400...600).contains($0) }, "\(tenths)")
     }
 
-    @Test func neverLeavesTheRange() {
+    @Test func `Never leaves the range`() {
         let offset = StableOffset(machine: "a", identifier: "b", window: .max)
         #expect(offset.start(of: .max) == nil)
         #expect(offset.scheduledTime(.min) == .min)

@@ -9,7 +9,7 @@ import Testing
 /// Every time zone of the system over ten years, against Python's `zoneinfo`.
 @Suite(.ownThreads) struct ZoneOracleTests {
     @Test(.timeLimit(.minutes(5)))
-    func everyZoneAgreesWithPython() throws {
+    func `Every zone agrees with Python`() throws {
         try #require(
             Toolchain.program("python3") != nil,
             "python3 is not on PATH: install Python 3.9 or later, which this is compared to"

@@ -37,7 +37,9 @@ import Testing
         ("<+0545>-5:45", "2026-07-01T00:00:00Z", 20_700),
         ("<-00:00>0", "", .min), ("LMT-0:53:28", "2026-07-01T00:00:00Z", 3208),
     ])
-    func followsRules(rule: String, time: String, offset: Int64) throws {
+    func `A zone follows its rules after its table`(rule: String, time: String, offset: Int64)
+        throws
+    {
         guard !time.isEmpty else {
             #expect(throws: ZoneError.badRule(rule)) {
                 try ZoneTable(name: "Test", tzif: ZoneFixture(rule: rule).bytes)
@@ -48,7 +50,7 @@ import Testing
         #expect(zone.offset(at: try seconds(time)) == offset)
     }
 
-    @Test func keepsTheTableUntilItsEnd() throws {
+    @Test func `Keeps the table until its end`() throws {
         let summer = try seconds("2020-06-01T00:00:00Z")
         let zone = try ZoneTable(
             name: "Test",
@@ -74,7 +76,7 @@ import Testing
         #expect(zone.nextChange(after: Int64.max) == nil)
     }
 
-    @Test func readsFilesOfVersion1() throws {
+    @Test func `Reads files of version 1`() throws {
         let bytes = ZoneFixture(changes: [(1000, 1)], offsets: [0, 3600], version: 0).bytes
         let zone = try ZoneTable(name: "Test", tzif: bytes)
         #expect(zone.offset(at: 999) == 0)
@@ -92,7 +94,7 @@ import Testing
         ("2026-10-25T02:59:59Z", ["2026-10-25T00:59:59Z", "2026-10-25T01:59:59Z"], 0),
         ("2026-10-25T03:00:00Z", ["2026-10-25T02:00:00Z"], 0),
     ])
-    func findsInstantsOfLocalTimes(local: String, expected: [String], gap: Int64) throws {
+    func `Finds instants of local times`(local: String, expected: [String], gap: Int64) throws {
         let instants = try expected.map(seconds)
         let match =
             gap > 0
@@ -102,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -9_223_372_037, 9_223_372_037, Int64.max])
-    func hasNoLocalTimesBeyondTheRange(local: Int64) throws {
+    func `Has no local times beyond the range`(local: Int64) throws {
         #expect(try ZoneFixture.berlin().match(local: local) == nil)
         // The first and last offsets hold on: those of September and April.
         #expect(try ZoneFixture.berlin().offset(at: local) == 7200)
@@ -110,7 +112,7 @@ import Testing
 
     // MARK: - Hostile bytes
 
-    @Test func refusesInvalidZones() throws {
+    @Test func `Refuses invalid zones`() throws {
         let good = ZoneFixture(rule: "UTC0").bytes
         expect(.notAZone, [])
         expect(.notAZone, Array("PNG".utf8))
@@ -133,13 +135,13 @@ import Testing
         "CET-1CEST,M3.5.0/,M10.5.0", "CET-1CEST,M9999.5.0,M10.5.0", ":Europe/Berlin", "UTC-",
         "\u{0}",
     ])
-    func refusesBadRules(rule: String) {
+    func `Refuses bad rules`(rule: String) {
         expect(.badRule(rule), ZoneFixture(rule: rule).bytes)
     }
 
     /// A file in which bytes were changed or cut off is refused, or it is a zone like any other.
     @Test(arguments: SeededGenerator.seeds(8))
-    func survivesDamage(seed: UInt64) throws {
+    func `Damaged zone files are errors`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let changes = (0..<20).map { (Int64($0) * 15_000_000 + 1_500_000_000, UInt8($0 % 3)) }
         let good = ZoneFixture(

@@ -20,30 +20,30 @@ import Testing
     // MARK: - Round trips
 
     @Test(arguments: APISamples.runs)
-    func aRunSurvives(run: RunRecord) throws {
+    func `A run survives`(run: RunRecord) throws {
         let object = API.Run(run)
         #expect(try again(object) == object)
         #expect(try again(object).record == run)
     }
 
     @Test(arguments: APISamples.requests)
-    func aRequestSurvives(request: PendingRequest) throws {
+    func `A request survives`(request: PendingRequest) throws {
         #expect(try again(API.Request(request)).request == request)
     }
 
-    @Test func theStatusSurvives() throws {
+    @Test func `The status survives`() throws {
         for status in APISamples.statuses {
             #expect(try again(API.Status(status)).status == status)
         }
     }
 
-    @Test func anExplanationSurvives() throws {
+    @Test func `An explanation survives`() throws {
         for explanation in APISamples.explanations {
             #expect(try again(API.Why(explanation)).explanation == explanation)
         }
     }
 
-    @Test func theOtherAnswersSurvive() throws {
+    @Test func `The other answers survive`() throws {
         try expectSame(APISamples.deadLetter) { API.DeadLetter($0) }
         try expectSame(APISamples.deadLetterChange)
         try expectSame(APISamples.throttle)
@@ -94,7 +94,7 @@ import Testing
         try expectSame(object(record))
     }
 
-    @Test func theStreamedAnswerIsThatOfTheEncoder() throws {
+    @Test func `The streamed answer is that of the encoder`() throws {
         for request in APISamples.requests {
             let answer = API.RequestAnswer(request: API.Request(request))
             // Without a schema the encoder writes it.
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func aStreamedLineIsThatOfTheEncoder() throws {
+    @Test func `A streamed line is that of the encoder`() throws {
         for line in APISamples.logLines {
             let object = API.LogLine(line)
             // In a list the encoder writes it.
@@ -117,7 +117,7 @@ import Testing
 
     // MARK: - Other versions
 
-    @Test func nullsStayAndAbsentKeysStayAbsent() throws {
+    @Test func `Nulls stay and absent keys stay absent`() throws {
         let run = try JSONReader.parse(APICoder.json(API.Run(APISamples.bareRun)))
         for key in ["outcome", "result", "progress", "startedAt", "pid", "crash", "cpuSeconds"] {
             #expect(run[key]?.isNull == true, "\(key)")
@@ -134,7 +134,7 @@ import Testing
         #expect(fault["error"]?["candidates"] == nil)
     }
 
-    @Test func anOlderDaemonIsUnderstood() throws {
+    @Test func `An older daemon is understood`() throws {
         let run = try text(
             API.Run.self,
             """
@@ -167,7 +167,7 @@ import Testing
         #expect(!status.simulation.isActive)
     }
 
-    @Test func aNewerDaemonIsUnderstood() throws {
+    @Test func `A newer daemon is understood`() throws {
         var object = try JSONReader.parse(APICoder.json(API.Run(APISamples.fullRun)))
         object = object.with("invented", JSONNode(.object([])))
         object = object.with("outcome", JSONNode(.string("evaporated")))
@@ -181,7 +181,7 @@ import Testing
         #expect(run == expected)
     }
 
-    @Test func unknownValuesOfANewerDaemonAreSkippedInLists() throws {
+    @Test func `Unknown values of a newer daemon are skipped in lists`() throws {
         let known = try JSONReader.parse(APICoder.json(API.Run(APISamples.fullRun)))
         let unknown = known.with("state", JSONNode(.string("dreaming")))
         let list = try text(
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(arguments: ["{}", "[]", "null", "7", #"{"tasks":{}}"#])
-    func otherAnswersAreRefused(json: String) {
+    func `Other answers are refused`(json: String) {
         #expect(throws: DecodingError.self) { try text(API.Status.self, json) }
         #expect(throws: DecodingError.self) { try text(API.RunList.self, json) }
         #expect(throws: DecodingError.self) { try text(TransferView.self, json) }
@@ -210,7 +210,7 @@ import Testing
         #"{"pi":3.14159265358979323846264338327950288419716939937510}"#,
         "{\"e\u{301}\":1,\"\u{E9}\":2}", #"{"s":"\u0000\"/"}"#, "[]", "{}", "96.50", #""text""#,
     ])
-    func jsonStaysAsItIs(json: String) throws {
+    func `JSON stays as it is`(json: String) throws {
         var run = APISamples.fullRun
         run.result = json
         let bytes = APICoder.json(API.Run(run))
@@ -222,7 +222,7 @@ import Testing
 
     /// The deepest parameters and results that are accepted, and some below.
     @Test(arguments: 59...JSONReader.depthMax)
-    func deepParametersAndResultsAreReadable(depth: Int) throws {
+    func `Deep parameters and results are readable`(depth: Int) throws {
         let deep = APISamples.json(depth: depth)
         var request = APISamples.fullRequest
         request.parameters = deep
@@ -243,7 +243,7 @@ import Testing
         #expect(try again(API.Why(explanation)).explanation == explanation)
     }
 
-    @Test func deepJSONIsRefused() throws {
+    @Test func `Deep JSON is refused`() throws {
         var tooDeep = APISamples.fullRun
         tooDeep.result = APISamples.json(depth: JSONReader.depthMax + 1)
         #expect(try again(API.Run(tooDeep)).result == nil)
@@ -267,14 +267,14 @@ import Testing
         ("[1]", "the body is an array where an object is needed"),
         ("{}", "`task` is missing"),
     ])
-    func aBodyIsReadStrictly(body: String, message: String) {
+    func `A body is read strictly`(body: String, message: String) {
         let fault = #expect(throws: ControlFault.self) {
             try API.SubmitBody.read(Array(body.utf8)).submission(path: nil)
         }
         #expect(fault?.message.contains(message) == true, "\(String(describing: fault))")
     }
 
-    @Test func aBodyMayHaveNullsForItsDefaults() throws {
+    @Test func `A body may have nulls for its defaults`() throws {
         let body = """
             {"task":"a","earliestBegin":null,"latestBegin":null,"toleranceSeconds":null,
             "onConflict":null,"priority":1e2}

@@ -21,13 +21,13 @@ struct AccessTests {
         PeerCredentials(pid: getpid(), uid: uid, gid: gid)
     }
 
-    @Test func rootAndTheOwnerOperate() {
+    @Test func `Root and the owner operate`() {
         let access = ControlAccess()
         #expect(access.role(of: Self.peer(uid: 0), pidfd: -1) == .operate)
         #expect(access.role(of: Self.peer(uid: geteuid()), pidfd: -1) == .operate)
     }
 
-    @Test func strangersHaveNoRole() {
+    @Test func `Strangers have no role`() {
         let peer = Self.peer(uid: Self.stranger, gid: Self.group)
         #expect(ControlAccess().role(of: peer, pidfd: -1) == nil)
         let other = ControlAccess(group: .init(id: Self.group + 1, role: .operate))
@@ -35,7 +35,7 @@ struct AccessTests {
     }
 
     @Test(arguments: ControlRole.allCases)
-    func membersHaveTheRoleOfTheirGroup(role: ControlRole) {
+    func `Members have the role of their group`(role: ControlRole) {
         let access = ControlAccess(group: .init(id: Self.group, role: role))
         let peer = Self.peer(uid: Self.stranger, gid: Self.group)
         #expect(access.role(of: peer, pidfd: -1) == role)
@@ -43,14 +43,14 @@ struct AccessTests {
         #expect(access.role(of: Self.peer(uid: geteuid()), pidfd: -1) == .operate)
     }
 
-    @Test func workersHaveNoRoleUnderAnyUser() {
+    @Test func `Workers have no role under any user`() {
         let access = ControlAccess(group: .init(id: 0, role: .operate)) { $0.pid == getpid() }
         for uid in [0, geteuid(), Self.stranger] {
             #expect(access.role(of: Self.peer(uid: uid), pidfd: -1) == nil)
         }
     }
 
-    @Test func aProcessThatHasEndedHasNoRole() throws {
+    @Test func `A process that has ended has no role`() throws {
         // Ready to be read, as the descriptor of a process is that has ended.
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
@@ -60,7 +60,7 @@ struct AccessTests {
         #expect(ControlAccess().role(of: Self.peer(uid: 0), pidfd: ends[0]) == nil)
     }
 
-    @Test func groupsAreReadFromTheKernel() throws {
+    @Test func `Groups are read from the kernel`() throws {
         let own = try #require(ProcessStatus(pid: getpid()))
         #expect(own.parent == getppid())
         #expect(own.groups.contains(getegid()))
@@ -72,14 +72,14 @@ struct AccessTests {
         #expect(ProcessStatus(Array("Name:\tx\n".utf8)) == nil)
     }
 
-    @Test func groupsAreFoundByName() {
+    @Test func `Groups are found by name`() {
         #expect(ControlAccess.Group(named: "root", role: .read)?.id == 0)
         #expect(ControlAccess.Group(named: "no-such-group-anywhere", role: .read) == nil)
     }
 
     // MARK: - Logged changes
 
-    @Test func changesAreLoggedWithTheirUser() async throws {
+    @Test func `Changes are logged with their user`() async throws {
         let told = Mutex<[ControlVerb]>([])
         try await Serving.with(onVerb: { verb in told.withLock { $0.append(verb) } }) { serving in
             try await serving.ask { client in
@@ -137,7 +137,7 @@ struct AccessTests {
     }
 
     @Test(.enabled(if: geteuid() == 0))
-    func aReaderMayReadAndChangeNothing() async throws {
+    func `A reader may read and change nothing`() async throws {
         let folder = try TemporaryDirectory()
         try open(folder)
         let told = Mutex<[ControlVerb]>([])
@@ -166,7 +166,7 @@ struct AccessTests {
     }
 
     @Test(.enabled(if: geteuid() == 0))
-    func aMemberOfTheGroupMayOperate() async throws {
+    func `A member of the group may operate`() async throws {
         let folder = try TemporaryDirectory()
         try open(folder)
         let access = ControlAccess(group: .init(id: Self.group, role: .operate))
@@ -177,7 +177,7 @@ struct AccessTests {
     }
 
     @Test(.enabled(if: geteuid() == 0))
-    func aStrangerIsRefused() async throws {
+    func `A stranger is refused`() async throws {
         let folder = try TemporaryDirectory()
         try open(folder)
         // Its mode was loosened by hand.
@@ -190,7 +190,7 @@ struct AccessTests {
     }
 
     @Test(.enabled(if: geteuid() == 0))
-    func membersDoNotKeepTheOperatorOut() async throws {
+    func `Members do not keep the operator out`() async throws {
         let folder = try TemporaryDirectory()
         try open(folder)
         var limits = ControlLimits()

@@ -12,7 +12,7 @@ import Testing
 struct LimitTests {
     private static let status = "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-    @Test func refusesALargeBodyThatIsDeclared() async throws {
+    @Test func `Refuses a large body that is declared`() async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
@@ -26,7 +26,7 @@ struct LimitTests {
         }
     }
 
-    @Test func refusesALargeBodyInPieces() async throws {
+    @Test func `Refuses a large body in pieces`() async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
@@ -41,7 +41,7 @@ struct LimitTests {
         }
     }
 
-    @Test func takesABodyOfTheFullSize() async throws {
+    @Test func `Takes a body of the full size`() async throws {
         try await Serving.with { serving in
             let frame = #"{"parameters":{"x":""}}"#.utf8.count
             let filling = String(repeating: "x", count: ControlLimits.bodyBytesMax - frame)
@@ -58,7 +58,7 @@ struct LimitTests {
         }
     }
 
-    @Test func theClientDoesNotSendWhatIsTooLarge() async throws {
+    @Test func `The client does not send what is too large`() async throws {
         try await Serving.with { serving in
             let filling = String(repeating: "x", count: ControlLimits.bodyBytesMax)
             let submission = Submission(
@@ -73,7 +73,7 @@ struct LimitTests {
     }
 
     @Test(arguments: ["X-Long: " + String(repeating: "x", count: 20_000), many])
-    func refusesALargeHead(fields: String) async throws {
+    func `Refuses a large head`(fields: String) async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
@@ -86,7 +86,7 @@ struct LimitTests {
 
     private static let many = (0..<100).map { "X-\($0): y" }.joined(separator: "\r\n")
 
-    @Test func garbageIsAnsweredOrClosed() async throws {
+    @Test func `Garbage is answered or closed`() async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
@@ -104,7 +104,7 @@ struct LimitTests {
         "", "GET /v1/st", "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n",
         "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
     ])
-    func closesOnARequestThatIsNeverCompleted(text: String) async throws {
+    func `Closes on a request that is never completed`(text: String) async throws {
         var limits = ControlLimits()
         limits.receiveTime = .milliseconds(100)
         try await Serving.with(limits: limits) { serving in
@@ -121,7 +121,7 @@ struct LimitTests {
         "GET /v1/status HTTP/1.1\r\nX: ",
         "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n",
     ])
-    func aByteNowAndThenDoesNotExtendTheTime(text: String) async throws {
+    func `A byte now and then does not extend the time`(text: String) async throws {
         var limits = ControlLimits()
         limits.receiveTime = .milliseconds(300)
         try await Serving.with(limits: limits) { serving in
@@ -134,7 +134,7 @@ struct LimitTests {
         }
     }
 
-    @Test func closesAnIdleConnectionBehindAnAnswer() async throws {
+    @Test func `Closes an idle connection behind an answer`() async throws {
         var limits = ControlLimits()
         limits.idleTime = .milliseconds(50)
         try await Serving.with(limits: limits) { serving in
@@ -147,7 +147,7 @@ struct LimitTests {
         }
     }
 
-    @Test func aWaitOutlastsTheDeadlines() async throws {
+    @Test func `A wait outlasts the deadlines`() async throws {
         var limits = ControlLimits()
         limits.receiveTime = .milliseconds(100)
         limits.idleTime = .milliseconds(100)
@@ -163,7 +163,7 @@ struct LimitTests {
         }
     }
 
-    @Test func closesOnAClientThatDoesNotTakeItsAnswer() async throws {
+    @Test func `Closes on a client that does not take its answer`() async throws {
         var limits = ControlLimits()
         limits.stallTime = .milliseconds(200)
         let filling = String(repeating: "x", count: 200 << 10)
@@ -189,7 +189,7 @@ struct LimitTests {
 
     // MARK: - Many clients
 
-    @Test func furtherConnectionsWaitForAFreePlace() async throws {
+    @Test func `Further connections wait for a free place`() async throws {
         var limits = ControlLimits()
         limits.connectionsMax = 2
         try await Serving.with(limits: limits) { serving in

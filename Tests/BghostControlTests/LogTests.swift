@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct LogTests {
-    @Test func filtersWhatItHolds() async throws {
+    @Test func `Filters what it holds`() async throws {
         let host = MemoryHost()
         let run = await host.begin("com.acme.storm")
         await host.say("one", task: "com.acme.storm", run: run.id)
@@ -58,7 +58,7 @@ struct LogTests {
         }
     }
 
-    @Test func followsUntilTheClientGoesAway() async throws {
+    @Test func `Follows until the client goes away`() async throws {
         try await Serving.with { serving in
             let host = serving.host
             await host.say("before")
@@ -78,7 +78,7 @@ struct LogTests {
         }
     }
 
-    @Test func noticesAClientThatHangsUpWhileNothingIsSaid() async throws {
+    @Test func `Notices a client that hangs up while nothing is said`() async throws {
         try await Serving.with { serving in
             try await onThread {
                 let connection = try RawConnection(serving.socketPath)
@@ -89,7 +89,7 @@ struct LogTests {
         }
     }
 
-    @Test func aStoppingDaemonEndsItsFollowers() async throws {
+    @Test func `A stopping daemon ends its followers`() async throws {
         let (ended, continuation) = AsyncStream<Void>.makeStream()
         try await Serving.with { serving in
             // Awaited below, once the server has shut down.
@@ -102,7 +102,7 @@ struct LogTests {
         for await _ in ended {}
     }
 
-    @Test func refusesAnUnknownLevel() async throws {
+    @Test func `Refuses an unknown level`() async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)

@@ -38,7 +38,7 @@ struct OperatorRouteTests {
 
     // MARK: - What waits
 
-    @Test func pendingRequestsArriveWithAllFields() async throws {
+    @Test func `Pending requests arrive with all fields`() async throws {
         try await Serving.with { serving in
             let host = serving.host
             await host.wait(
@@ -78,7 +78,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test func aSubmissionReturnsTheRequestThatItKeeps() async throws {
+    @Test func `A submission returns the request that it keeps`() async throws {
         try await Serving.with { serving in
             let first = try await command(["submit", "com.acme.storm"], serving)
             #expect(first.output.hasSuffix("accepted\n"))
@@ -113,7 +113,7 @@ struct OperatorRouteTests {
         (#"{"task":"a","onConflict":true}"#, "onConflict"),
         (#"{"task":"a","ignoresRequirements":"yes"}"#, "ignoresRequirements"),
     ])
-    func refusesBadSubmissions(body: String, part: String) throws {
+    func `Refuses bad submissions`(body: String, part: String) throws {
         let fault = #expect(throws: ControlFault.self) {
             try API.SubmitBody.read(Array(body.utf8)).submission(path: nil)
         }
@@ -126,14 +126,14 @@ struct OperatorRouteTests {
         Submission(task: "a", parameters: #"{"b":[1]}"#, earliestBegin: 0, priority: 1000),
         Submission(task: "a", ignoresRequirements: true),
     ])
-    func submissionsArriveWhole(_ submission: Submission) throws {
+    func `Submissions arrive whole`(_ submission: Submission) throws {
         let body = APICoder.json(API.SubmitBody(submission))
         #expect(try API.SubmitBody.read(body).submission(path: nil) == submission)
     }
 
     // MARK: - Runs
 
-    @Test func stopsARunUnderWay() async throws {
+    @Test func `Stops a run under way`() async throws {
         let host = MemoryHost()
         let ended = await host.begin("com.acme.storm")
         await host.end(ended.id, .succeeded)
@@ -151,7 +151,7 @@ struct OperatorRouteTests {
 
     // MARK: - Dead letters
 
-    @Test func deadLettersArriveWhole() async throws {
+    @Test func `Dead letters arrive whole`() async throws {
         let host = MemoryHost()
         await host.die(letter())
         try await Serving.with(host) { serving in
@@ -167,7 +167,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test func redrivesAndDiscards() async throws {
+    @Test func `Redrives and discards`() async throws {
         let host = MemoryHost()
         func change(_ done: (String, UInt64)...) -> DeadLetterChange {
             var change = DeadLetterChange()
@@ -217,7 +217,7 @@ struct OperatorRouteTests {
     }
 
     @Test(arguments: ["", "?all=false", "?all=true&task=a", "?task=a&request=01", "?all=7"])
-    func refusesToGuessWhichDeadLettersAreMeant(query: String) async throws {
+    func `Refuses to guess which dead letters are meant`(query: String) async throws {
         let host = MemoryHost()
         await host.die(letter())
         try await Serving.with(host) { serving in
@@ -235,7 +235,7 @@ struct OperatorRouteTests {
 
     // MARK: - Throttling
 
-    @Test func throttlePointsArriveWholeAndAreCleared() async throws {
+    @Test func `Throttle points arrive whole and are cleared`() async throws {
         let host = MemoryHost()
         let throttle = ThrottleStatus(
             task: "com.acme.storm",
@@ -278,7 +278,7 @@ struct OperatorRouteTests {
         }
     }
 
-    @Test func aDryRunIsShownAsOne() async throws {
+    @Test func `A dry run is shown as one`() async throws {
         let host = MemoryHost()
         await host.throttle(
             ThrottleStatus(
@@ -297,7 +297,7 @@ struct OperatorRouteTests {
 
     // MARK: - Uses
 
-    @Test func usesAreListedRecordedAndForgotten() async throws {
+    @Test func `Uses are listed recorded and forgotten`() async throws {
         let host = MemoryHost()
         let known = UseStatus(
             task: "com.acme.storm",
@@ -330,7 +330,7 @@ struct OperatorRouteTests {
 
     // MARK: - Plugins
 
-    @Test func switchesAPlugin() async throws {
+    @Test func `Switches a plugin`() async throws {
         let host = MemoryHost()
         let run = await host.begin("com.acme.storm")
         try await Serving.with(host) { serving in
@@ -362,7 +362,7 @@ struct OperatorRouteTests {
 
     // MARK: - The store
 
-    @Test func aBackupIsNamedFromWhereTheCommandIs() async throws {
+    @Test func `A backup is named from where the command is`() async throws {
         let host = MemoryHost()
         try await Serving.with(host) { serving in
             let path = serving.folder.file("copy.sqlite")

@@ -24,7 +24,7 @@ struct ProgramTests {
         ["simulate", "fact", "network=off"], ["simulate", "clock", "-30m"],
         ["simulate", "clock", "+6h", "--json"],
     ])
-    func exitsThreeWithoutADaemon(arguments: [String]) async throws {
+    func `Exits three without a daemon`(arguments: [String]) async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("control.sock")
         for isStale in [false, true] {
@@ -47,12 +47,12 @@ struct ProgramTests {
         ([], ["BGHOST_CONTROL=/nonexistent/b.sock"], "/nonexistent/b.sock"),
         (["--control", "unix:/nonexistent/c"], ["BGHOST_CONTROL=/d"], "/nonexistent/c"),
     ])
-    func findsTheSocket(arguments: [String], environment: [String], path: String) async throws {
+    func `Finds the socket`(arguments: [String], environment: [String], path: String) async throws {
         let result = try await Bghost.run(["status"] + arguments, environment: environment)
         #expect(result.error.contains("no daemon answers at \(path))"))
     }
 
-    @Test func aClientFindsTheSystemsDaemon() {
+    @Test func `A client finds the system's daemon`() {
         func socket(_ state: String?, _ existing: Set<String>) -> String? {
             ControlLocation.usualSocket(stateDirectory: state) { existing.contains($0) }
         }
@@ -64,7 +64,7 @@ struct ProgramTests {
         #expect(socket(nil, []) == nil)
     }
 
-    @Test func theUsualPlaceOfTheSocket() {
+    @Test func `The usual place of the socket`() {
         func directory(_ isRoot: Bool, _ environment: [String: String]) -> String? {
             ControlLocation.stateDirectory(isRoot: isRoot) { environment[$0] }
         }
@@ -111,21 +111,21 @@ struct ProgramTests {
             "longer than 103 bytes"
         ),
     ])
-    func exitsSixtyFourOnMisuse(arguments: [String], part: String) async throws {
+    func `Exits sixty four on misuse`(arguments: [String], part: String) async throws {
         let result = try await Bghost.run(arguments)
         #expect(result.exitCode == 64)
         #expect(result.output.isEmpty)
         #expect(result.error.contains(part))
     }
 
-    @Test func exitsSixtySixWithoutTheFileOfParameters() async throws {
+    @Test func `Exits sixty six without the file of parameters`() async throws {
         let result = try await Bghost.run(["submit", "x", "--parameters", "@/nonexistent/p.json"])
         #expect(result.exitCode == 66)
         #expect(result.error.contains("cannot read /nonexistent/p.json: No such file"))
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"))
-    func exitsSeventySevenOnAForeignSocket() async throws {
+    func `Exits seventy seven on a foreign socket`() async throws {
         try await Serving.with { serving in
             // The folder lets others in, so that it is the socket's own mode that refuses them.
             #expect(chmod(serving.folder.path, 0o755) == 0)
@@ -149,7 +149,7 @@ struct ProgramTests {
 
     // MARK: - With a daemon
 
-    @Test func exitsFourOnWhatIsNotThere() async throws {
+    @Test func `Exits four on what is not there`() async throws {
         try await Serving.with { serving in
             for (arguments, part) in [
                 (["status", "com.acme.strom"], "did you mean `com.acme.storm`?"),
@@ -168,7 +168,7 @@ struct ProgramTests {
         }
     }
 
-    @Test func tellsRefusalsApart() async throws {
+    @Test func `Tells refusals apart`() async throws {
         try await Serving.with { serving in
             let host = serving.host
             await host.begin("com.acme.storm")
@@ -187,7 +187,7 @@ struct ProgramTests {
     @Test(arguments: [
         (Outcome.succeeded, Int32(0)), (.failed, 1), (.killed(.memory), 1), (.cancelledClean, 1),
     ])
-    func triggerWaitTellsHowTheRunEnded(outcome: Outcome, status: Int32) async throws {
+    func `Trigger wait tells how the run ended`(outcome: Outcome, status: Int32) async throws {
         try await Serving.with(MemoryHost(endsAtOnce: outcome)) { serving in
             let arguments = [
                 "trigger", "com.acme.storm", "--wait", "--control", serving.socketPath,
@@ -204,7 +204,7 @@ struct ProgramTests {
         }
     }
 
-    @Test func triggerWaitEndsAfterItsTimeout() async throws {
+    @Test func `Trigger wait ends after its timeout`() async throws {
         try await Serving.with { serving in
             let result = try await Bghost.run([
                 "trigger", "com.acme.storm", "--wait", "--timeout", "50ms", "--control",
@@ -217,7 +217,7 @@ struct ProgramTests {
         }
     }
 
-    @Test func controlCLeavesTheRunAlone() async throws {
+    @Test func `Control CL eaves the run alone`() async throws {
         try await Serving.with { serving in
             let pidFile = serving.folder.file("pid")
             // The shell becomes the program, so that its process id is known beforehand.
@@ -240,7 +240,7 @@ struct ProgramTests {
         }
     }
 
-    @Test func everyJSONAnswerIsOneObject() async throws {
+    @Test func `Every JSON answer is one object`() async throws {
         let host = MemoryHost()
         let run = await host.begin("com.acme.storm")
         await host.end(run.id, .succeeded, message: "\u{9B}2J", result: "[1]")
@@ -285,7 +285,7 @@ struct ProgramTests {
         }
     }
 
-    @Test func statusShowsOnlyWhatWasAskedFor() async throws {
+    @Test func `Status shows only what was asked for`() async throws {
         try await Serving.with { serving in
             let arguments = ["status", "com.acme.storm", "--control", serving.socketPath]
             let text = try await Bghost.run(arguments).output
@@ -295,7 +295,7 @@ struct ProgramTests {
         }
     }
 
-    @Test func parametersComeFromAFile() async throws {
+    @Test func `Parameters come from a file`() async throws {
         try await Serving.with { serving in
             let file = try serving.folder.write(#"{ "city": "Köln" }"#, to: "p.json")
             let result = try await Bghost.run([
@@ -310,7 +310,7 @@ struct ProgramTests {
         }
     }
 
-    @Test func logsFollowUntilTheDaemonStops() async throws {
+    @Test func `Logs follow until the daemon stops`() async throws {
         let host = MemoryHost()
         let run = await host.begin("com.acme.storm")
         await host.say("first", task: "com.acme.storm", run: run.id)

@@ -22,7 +22,7 @@ struct QuarantineTests {
         reason: "its worker ended by itself (SIGSEGV)\u{1B}[31m"
     )
 
-    @Test func theStatusCarriesIt() async throws {
+    @Test func `The status carries it`() async throws {
         try await Serving.with { serving in
             let before = try await serving.ask { try await $0.status() }
             #expect(before.value.plugins.map(\.quarantine) == [nil])
@@ -33,7 +33,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func theStatusTellsOfWorkersThatWereEndedWithoutARun() async throws {
+    @Test func `The status tells of workers that were ended without a run`() async throws {
         let ends = IdleWorkerEnds(
             count: 3,
             since: 1_700_000_000_000_000_000,
@@ -64,7 +64,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func theDoctorNamesItAndWhatLiftsIt() async throws {
+    @Test func `The doctor names it and what lifts it`() async throws {
         try await Serving.with { serving in
             await serving.host.set(Self.quarantine)
             let arguments = ["doctor", "--control", serving.socketPath]

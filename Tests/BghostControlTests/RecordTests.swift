@@ -39,7 +39,7 @@ import Testing
         )
     )
 
-    @Test func theContractOfARun() {
+    @Test func `The contract of a run`() {
         #expect(
             APICoder.text(API.Run(full)) == """
                 {"attempt":2,"cpuSeconds":0.0012,\
@@ -60,7 +60,7 @@ import Testing
         )
     }
 
-    @Test func aRunSurvives() throws {
+    @Test func `A run survives`() throws {
         let bare = RunRecord(
             id: RunID(high: 1, low: 2),
             request: RunID(high: 3, low: 4),
@@ -76,14 +76,14 @@ import Testing
     }
 
     @Test(arguments: ["no JSON", "{\"a\":1,\"a\":2}", "{", "\u{1B}"])
-    func aResultThatIsNoJSONIsNull(result: String) throws {
+    func `A result that is no JSON is null`(result: String) throws {
         var run = full
         run.result = result
         let json = try JSONReader.parse(APICoder.json(API.Run(run)))
         #expect(json["result"]?.isNull == true)
     }
 
-    @Test func aLineOfTheLogSurvives() throws {
+    @Test func `A line of the log survives`() throws {
         for level in LogEntry.Level.allCases {
             let entry = LogEntry(
                 sequence: .max,
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: FaultCode.allCases)
-    func aFaultSurvives(code: FaultCode) throws {
+    func `A fault survives`(code: FaultCode) throws {
         let fault = ControlFault(code, "what", fix: "do", candidates: ["a", "b"])
         let bytes = APICoder.json(API.Failure(fault))
         #expect(ControlFault(answer: bytes, parsed: try JSONReader.parse(bytes)) == fault)
@@ -111,13 +111,13 @@ import Testing
     }
 
     @Test(arguments: ["{}", "[]", "null", #"{"id":7}"#, #"{"id":"01","request":"01"}"#])
-    func incompleteRunsAreRefused(text: String) throws {
+    func `Incomplete runs are refused`(text: String) throws {
         #expect(throws: DecodingError.self) {
             try APICoder.value(API.Run.self, from: Array(text.utf8))
         }
     }
 
-    @Test func versionsOfOneSeriesUnderstandEachOther() {
+    @Test func `Versions of one series understand each other`() {
         #expect(BghostVersion.series(of: "0.1.0") == BghostVersion.series(of: "0.1.9"))
         #expect(BghostVersion.series(of: "0.1.0") != BghostVersion.series(of: "0.2.0"))
         #expect(BghostVersion.series(of: "1.0.0") == BghostVersion.series(of: "1.9.3"))

@@ -8,7 +8,7 @@ import Testing
 /// `bghost reload`, from the client through the API and back, and as a command.
 @Suite(.timeLimit(.minutes(5)))
 struct ReloadRouteTests {
-    @Test func theReloadReportArrivesWithAllFields() async throws {
+    @Test func `The reload report arrives with all fields`() async throws {
         let report = ReloadReport(
             tasks: ReloadReport.Names(added: ["a"], changed: ["b", "c"], removed: ["d"]),
             plugins: ReloadReport.Names(changed: ["p"]),
@@ -37,7 +37,7 @@ struct ReloadRouteTests {
         }
     }
 
-    @Test func aDryRunAsksForOneAndNamesEachKey() async throws {
+    @Test func `A dry run asks for one and names each key`() async throws {
         let report = ReloadReport(
             tasks: .init(added: ["new"], changed: ["a", "b"], removed: ["gone"]),
             plugins: .init(changed: ["p"]),
@@ -82,7 +82,7 @@ struct ReloadRouteTests {
         }
     }
 
-    @Test func aRefusalSaysWhereAndExitsAsABadManifestDoes() async throws {
+    @Test func `A refusal says where and exits as a bad manifest does`() async throws {
         try await Serving.with { serving in
             for (code, name) in [
                 (OperatorRefusal.Code.badManifest, "BG4030"), (.needsRestart, "BG4031"),

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct RouteTests {
-    @Test func tellsItsVersion() async throws {
+    @Test func `Tells its version`() async throws {
         try await Serving.with { serving in
             let answer = try await serving.ask { try await $0.version() }
             #expect(answer.value.version == BghostVersion.text)
@@ -18,7 +18,7 @@ struct RouteTests {
         }
     }
 
-    @Test func statusArrivesWhole() async throws {
+    @Test func `Status arrives whole`() async throws {
         let host = MemoryHost()
         let run = await host.begin("com.acme.storm")
         await host.end(run.id, .failed, message: "no network")
@@ -32,7 +32,7 @@ struct RouteTests {
 
     // MARK: - Requests
 
-    @Test func theDeepestParametersCanBeRead() async throws {
+    @Test func `The deepest parameters can be read`() async throws {
         try await Serving.with { serving in
             // The body of the request is one level more.
             let parameters = APISamples.json(depth: JSONReader.depthMax - 1)
@@ -46,7 +46,7 @@ struct RouteTests {
         }
     }
 
-    @Test func submitsWhatWasSent() async throws {
+    @Test func `Submits what was sent`() async throws {
         try await Serving.with { serving in
             let submission = Submission(
                 task: "com.acme.storm",
@@ -77,7 +77,7 @@ struct RouteTests {
         (#"{"task":"a","priority":1001}"#, "0 to 1000"), (#"{"task":"a","task":"b"}"#, "twice"),
         (#"{"task":"a","priority":99999999999999999999}"#, "0 to 1000"),
     ])
-    func refusesBadBodies(body: String, part: String) async throws {
+    func `Refuses bad bodies`(body: String, part: String) async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
@@ -93,7 +93,7 @@ struct RouteTests {
         }
     }
 
-    @Test func tellsWhyASubmissionIsRefused() async throws {
+    @Test func `Tells why a submission is refused`() async throws {
         try await Serving.with { serving in
             let fault = await fault {
                 _ = try await serving.ask { try await $0.trigger(Submission(task: "com.acme.no")) }
@@ -103,7 +103,7 @@ struct RouteTests {
         }
     }
 
-    @Test func triggerWaitsIfAskedTo() async throws {
+    @Test func `Trigger waits if asked to`() async throws {
         try await Serving.with(MemoryHost(endsAtOnce: .succeeded)) { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
@@ -117,7 +117,7 @@ struct RouteTests {
         }
     }
 
-    @Test func waitsForTheEndOfARun() async throws {
+    @Test func `Waits for the end of a run`() async throws {
         try await Serving.with { serving in
             let host = serving.host
             let answer = try await serving.ask { client in
@@ -131,7 +131,7 @@ struct RouteTests {
         }
     }
 
-    @Test func aClientContinuesAfterAWait() async throws {
+    @Test func `A client continues after a wait`() async throws {
         try await Serving.with(MemoryHost(endsAtOnce: .succeeded)) { serving in
             try await serving.ask { client in
                 for _ in 0..<5 {
@@ -148,7 +148,7 @@ struct RouteTests {
         }
     }
 
-    @Test func aRequestWithoutARunIsSaidToHaveNone() async throws {
+    @Test func `A request without a run is said to have none`() async throws {
         try await Serving.with { serving in
             let fault = await fault {
                 _ = try await serving.ask {
@@ -159,7 +159,7 @@ struct RouteTests {
         }
     }
 
-    @Test func aStoppingDaemonEndsWaits() async throws {
+    @Test func `A stopping daemon ends waits`() async throws {
         let (ended, continuation) = AsyncStream<ControlFault?>.makeStream()
         try await Serving.with { serving in
             let run = await serving.host.begin("com.acme.storm")
@@ -176,7 +176,7 @@ struct RouteTests {
         for await fault in ended { #expect(fault?.code == .stopping) }
     }
 
-    @Test func withdrawsARequestOnce() async throws {
+    @Test func `Withdraws a request once`() async throws {
         try await Serving.with { serving in
             try await serving.ask { client in
                 let request = try await client.submit(Submission(task: "com.acme.storm")).value
@@ -197,7 +197,7 @@ struct RouteTests {
 
     // MARK: - Runs
 
-    @Test func runsArriveWholeAndNewestFirst() async throws {
+    @Test func `Runs arrive whole and newest first`() async throws {
         let host = MemoryHost()
         for outcome in [Outcome.succeeded, .crashed(.signalled(11)), .killed(.memory)] {
             let run = await host.begin("com.acme.storm")
@@ -228,7 +228,7 @@ struct RouteTests {
     }
 
     @Test(arguments: ["0", "-1", "1001", "many", "99999999999999999999"])
-    func refusesBadLimits(limit: String) async throws {
+    func `Refuses bad limits`(limit: String) async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
@@ -239,7 +239,7 @@ struct RouteTests {
         }
     }
 
-    @Test func findsARunByTheBeginningOfItsID() async throws {
+    @Test func `Finds a run by the beginning of its ID`() async throws {
         let host = MemoryHost()
         let first = await host.begin("com.acme.storm")
         let second = await host.begin("com.acme.photos")
@@ -267,7 +267,7 @@ struct RouteTests {
         }
     }
 
-    @Test func expiresARunUnderWay() async throws {
+    @Test func `Expires a run under way`() async throws {
         let host = MemoryHost()
         let ended = await host.begin("com.acme.storm")
         await host.end(ended.id, .succeeded)
@@ -287,7 +287,7 @@ struct RouteTests {
 
     // MARK: - The envelope
 
-    @Test func unknownPathsAreFaultsToo() async throws {
+    @Test func `Unknown paths are faults too`() async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
@@ -300,7 +300,7 @@ struct RouteTests {
         }
     }
 
-    @Test func clientsOfAnotherVersionGetAMessage() async throws {
+    @Test func `Clients of another version get a message`() async throws {
         try await Serving.with { serving in
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)

@@ -20,7 +20,7 @@ struct RunListTests {
         return await host.runs(task: nil, limit: 100)
     }
 
-    @Test func pagesArriveWhole() async throws {
+    @Test func `Pages arrive whole`() async throws {
         try await Serving.with { serving in
             let all = try await fill(serving.host)
             try await serving.ask { client in
@@ -65,7 +65,7 @@ struct RunListTests {
         }
     }
 
-    @Test func theCommandSelects() async throws {
+    @Test func `The command selects`() async throws {
         try await Serving.with { serving in
             let all = try await fill(serving.host)
             func runs(_ arguments: String...) async throws -> Command.Result {
@@ -93,7 +93,7 @@ struct RunListTests {
         (["a", "--task", "b"], "not both"), (["--limit", "1001"], "1000"),
         (["--before=-1"], "negative"),
     ])
-    func wrongOptionsAreRefused(arguments: [String], says: String) async throws {
+    func `Wrong options are refused`(arguments: [String], says: String) async throws {
         let result = try await Bghost.run(["runs"] + arguments + ["--control", "/nosuch/socket"])
         #expect(result.exitCode == 64)
         #expect(result.error.contains(says), "\(result.error)")
@@ -103,7 +103,7 @@ struct RunListTests {
         ("outcome=dead", "unsuccessful"), ("before=x", "before"), ("after=-1", "after"),
         ("text=" + String(repeating: "x", count: 201), "200 bytes"), ("task=nosuch", "nosuch"),
     ])
-    func wrongQuestionsAreRefused(query: String, says: String) async throws {
+    func `Wrong questions are refused`(query: String, says: String) async throws {
         try await Serving.with { serving in
             let path = serving.socketPath
             let answer = try await onThread {
@@ -116,7 +116,7 @@ struct RunListTests {
         }
     }
 
-    @Test func thePastIsAnswered() async throws {
+    @Test func `The past is answered`() async throws {
         try await Serving.with { serving in
             let due: Int64 = 1_795_230_000_000_000_000
             let host = serving.host

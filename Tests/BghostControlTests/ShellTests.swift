@@ -12,7 +12,7 @@ import Testing
 /// The program among the others of a shell.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct ShellTests {
-    @Test func endsQuietlyWhenTheReaderIsGone() async throws {
+    @Test func `Ends quietly when the reader is gone`() async throws {
         try await Serving.with { serving in
             // The reader is gone before the program starts, so that it cannot be too late.
             let script = """
@@ -28,7 +28,7 @@ struct ShellTests {
         }
     }
 
-    @Test func failsIfTheAnswerCannotBeWritten() async throws {
+    @Test func `Fails if the answer cannot be written`() async throws {
         let program = Artifact.path("bghost")
         let result = try await onThread {
             try Command.run(["sh", "-c", "\"$0\" version > /dev/full", program])
@@ -38,7 +38,7 @@ struct ShellTests {
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
-    func completesInEachShell(shell: String) async throws {
+    func `Completes in each shell`(shell: String) async throws {
         let script = try await Bghost.run(["completion", shell])
         #expect(script.exitCode == 0)
         for word in ["trigger", "expire", "inspect", "completion", "--state-dir"] {
@@ -52,7 +52,7 @@ struct ShellTests {
         #expect(parsed.error.isEmpty)
     }
 
-    @Test func bashCompletesACommand() async throws {
+    @Test func `Bash completes a command`() async throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write(try await Bghost.run(["completion", "bash"]).output, to: "c")
         let script = """
@@ -63,7 +63,7 @@ struct ShellTests {
         #expect(result.output == "trigger\n")
     }
 
-    @Test func explainsItsCodes() async throws {
+    @Test func `Explains its codes`() async throws {
         for code in FaultCode.allCases {
             #expect(ErrorCatalog.explanation(of: code.rawValue.lowercased()) == code.explanation)
         }
@@ -80,7 +80,7 @@ struct ShellTests {
         #expect(command.output.contains("_simulateLaunchForTaskWithIdentifier"))
     }
 
-    @Test func helpShowsTheOptionsOfTheDefault() async throws {
+    @Test func `Help shows the options of the default`() async throws {
         let help = try await Bghost.run(["--help"])
         #expect(help.exitCode == 0)
         #expect(help.error.isEmpty)
@@ -92,7 +92,7 @@ struct ShellTests {
         }
     }
 
-    @Test func colourIsDecidedForEachStream() async throws {
+    @Test func `Colour is decided for each stream`() async throws {
         let plain = try await Bghost.run(["tirgger"])
         #expect(!plain.error.contains("\u{1B}"))
         let forced = try await Bghost.run(["tirgger"], environment: ["FORCE_COLOR=1"])
@@ -105,7 +105,7 @@ struct ShellTests {
 
     /// The parser makes a name of a type that has none, and reads the whole program's table of conformances
     /// for each: a third of the time of a command.
-    @Test func everyCommandHasItsName() {
+    @Test func `Every command has its name`() {
         var commands: [any ParsableCommand.Type] = [Root.self]
         while let command = commands.popLast() {
             #expect(command.configuration.commandName != nil, "\(command)")

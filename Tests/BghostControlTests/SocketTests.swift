@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct SocketTests {
-    @Test func onlyTheOwnerMayConnect() async throws {
+    @Test func `Only the owner may connect`() async throws {
         try await Serving.with { serving in
             let facts = try FileFacts(of: serving.socketPath, followsLinks: false)
             #expect(facts.kind == .socket)
@@ -20,7 +20,7 @@ struct SocketTests {
         }
     }
 
-    @Test func leavesNothingButTheLockFile() async throws {
+    @Test func `Leaves nothing but the lock file`() async throws {
         let folder = try TemporaryDirectory()
         try await Serving.with(in: folder) { serving in
             #expect(Self.entries(of: folder.path) == ["control.sock", "control.sock.lock"])
@@ -29,7 +29,7 @@ struct SocketTests {
         #expect(Self.entries(of: folder.path) == ["control.sock.lock"])
     }
 
-    @Test func replacesAStaleSocket() async throws {
+    @Test func `Replaces a stale socket`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("control.sock")
         try RawConnection.endedListener(path)
@@ -39,7 +39,7 @@ struct SocketTests {
         }
     }
 
-    @Test func refusesASecondDaemonAndNamesTheFirst() async throws {
+    @Test func `Refuses a second daemon and names the first`() async throws {
         try await Serving.with { serving in
             let second = ControlServer(host: MemoryHost(), socketPath: serving.socketPath)
             let fault = await fault { try await second.run() }
@@ -76,7 +76,7 @@ struct SocketTests {
         withExtendedLifetime(claim) {}
     }
 
-    @Test func refusesAListenerThatHoldsNoLock() async throws {
+    @Test func `Refuses a listener that holds no lock`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("control.sock")
         let listener = try RawConnection.listener(path)
@@ -88,7 +88,7 @@ struct SocketTests {
         #expect(fault?.message.contains("process \(getpid()) ") == true)
     }
 
-    @Test func leavesWhatIsNoSocketAlone() async throws {
+    @Test func `Leaves what is no socket alone`() async throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write("precious", to: "control.sock")
         let fault = await fault {
@@ -98,7 +98,7 @@ struct SocketTests {
         #expect(try File.read(path) == Array("precious".utf8))
     }
 
-    @Test func doesNotFollowALinkAtTheLock() async throws {
+    @Test func `Does not follow a link at the lock`() async throws {
         let folder = try TemporaryDirectory()
         let victim = try folder.write("precious", to: "victim")
         #expect(symlink(victim, folder.file("control.sock.lock")) == 0)
@@ -111,7 +111,7 @@ struct SocketTests {
     }
 
     @Test(arguments: [mode_t(0o720), 0o702, 0o777, 0o1777])
-    func refusesAFolderThatOthersCanWrite(mode: mode_t) async throws {
+    func `Refuses a folder that others can write`(mode: mode_t) async throws {
         let folder = try TemporaryDirectory()
         #expect(chmod(folder.path, mode) == 0)
         let fault = await fault {
@@ -122,7 +122,7 @@ struct SocketTests {
         #expect(fault?.fix == "chmod go-w \(folder.path)")
     }
 
-    @Test func acceptsAFolderThatOthersCanRead() async throws {
+    @Test func `Accepts a folder that others can read`() async throws {
         let folder = try TemporaryDirectory()
         #expect(chmod(folder.path, 0o755) == 0)
         try await Serving.with(in: folder) { serving in
@@ -130,7 +130,7 @@ struct SocketTests {
         }
     }
 
-    @Test func saysWhichFolderIsMissing() async throws {
+    @Test func `Says which folder is missing`() async throws {
         let folder = try TemporaryDirectory()
         let fault = await fault {
             let path = folder.file("absent/control.sock")
@@ -144,14 +144,14 @@ struct SocketTests {
         "", "relative.sock", "/", "/tmp/" + String(repeating: "x", count: 99),
         "/tmp/" + String(repeating: "x", count: 89) + "/c",
     ])
-    func refusesPathsThatCannotBeBound(path: String) async {
+    func `Refuses paths that cannot be bound`(path: String) async {
         let fault = await fault {
             try await ControlServer(host: MemoryHost(), socketPath: path).run()
         }
         #expect(fault?.code == .socketPath)
     }
 
-    @Test func takesTheLongestPath() async throws {
+    @Test func `Takes the longest path`() async throws {
         let folder = try TemporaryDirectory()
         let name = String(repeating: "x", count: 102 - folder.path.utf8.count)
         let path = folder.file(name)
@@ -169,7 +169,7 @@ struct SocketTests {
         _ = await serving.result
     }
 
-    @Test func closesOnAPeerThatMayNot() async throws {
+    @Test func `Closes on a peer that may not`() async throws {
         // It is taken for a worker.
         let access = ControlAccess { $0.uid == geteuid() && $0.pid == getpid() }
         try await Serving.with(access: access) { serving in

@@ -20,7 +20,7 @@ import Testing
         (.always, false, ["NO_COLOR": "1", "TERM": "dumb"], true),
         (.never, true, ["FORCE_COLOR": "1"], false),
     ])
-    func decidesOnColour(
+    func `Decides on colour`(
         choice: ColorChoice,
         isTerminal: Bool,
         environment: [String: String],
@@ -35,7 +35,7 @@ import Testing
         ([:], false),
         (["LC_ALL": "C", "LANG": "C.UTF-8"], false), (["LC_CTYPE": "C.UTF-8", "LANG": "C"], true),
     ])
-    func decidesOnSigns(environment: [String: String], hasUnicode: Bool) {
+    func `Decides on signs`(environment: [String: String], hasUnicode: Bool) {
         let style = Style(choice: .never, isTerminal: true) { environment[$0] }
         #expect(style.hasUnicode == hasUnicode)
         #expect(style.text(.good) == (hasUnicode ? "✓" : "+"))
@@ -46,7 +46,7 @@ import Testing
         (["status"], ColorChoice.auto), (["status", "--color", "never"], .never),
         (["--color=always"], .always), (["--color"], .auto), (["--color", "blue"], .auto),
     ])
-    func findsTheChoiceInACommandLine(arguments: [String], choice: ColorChoice) {
+    func `Finds the choice in a command line`(arguments: [String], choice: ColorChoice) {
         #expect(ColorChoice(in: arguments) == choice)
     }
 
@@ -60,11 +60,11 @@ import Testing
         ("a\u{202E}b\u{2066}", #"a\u{202E}b\u{2066}"#),
         ("\u{2028}\u{FEFF}", #"\u{2028}\u{FEFF}"#),
     ])
-    func escapesWhatSteersATerminal(text: String, escaped: String) {
+    func `Escapes what steers a terminal`(text: String, escaped: String) {
         #expect(TerminalText.escaped(text) == escaped)
     }
 
-    @Test func escapedJSONSaysTheSame() {
+    @Test func `Escaped JSON says the same`() {
         let json = "{\"a\":\"\u{9B}x\u{202E}\u{E0041}\"}\n"
         #expect(TerminalText.escapedJSON(json) == "{\"a\":\"\\u009bx\\u202e\\udb40\\udc41\"}\n")
         #expect(TerminalText.escapedJSON("{\"a\":\"ü\"}\n") == "{\"a\":\"ü\"}\n")
@@ -76,11 +76,11 @@ import Testing
         ("", 0), ("abc", 3), ("ü", 1), ("u\u{308}", 1), ("日本", 4), ("🙂", 2), ("❤️", 2), ("🇩🇪", 2),
         ("👩‍👩‍👧", 2), ("✓", 1), ("가", 2), ("ｱ", 1), ("Ａ", 2),
     ])
-    func measures(text: String, width: Int) {
+    func `The width of text is measured`(text: String, width: Int) {
         #expect(DisplayWidth.of(text) == width)
     }
 
-    @Test func columnsStandUnderOneAnother() {
+    @Test func `Columns stand under one another`() {
         var table = TextTable(header: ["A", "EMPTY", "B", "C"])
         table.add(["日本", "", .init("x", .bad), ""])
         table.add(["a", "", "longer", "end"])
@@ -90,7 +90,7 @@ import Testing
         #expect(colored.contains("日本  \u{1B}[31mx\u{1B}[0m\n"))
     }
 
-    @Test func aTableWithoutRowsIsNothing() {
+    @Test func `A table without rows is nothing`() {
         #expect(TextTable(header: ["A"]).text(Style(hasColor: true, hasUnicode: true)).isEmpty)
     }
 
@@ -101,7 +101,7 @@ import Testing
         (.seconds(25), "25s"), (.seconds(125), "2m05s"), (.seconds(120), "2m"),
         (.seconds(93_780), "26h03m"), (.seconds(259_200), "3d"), (.seconds(-5), "0ms"),
     ])
-    func saysDurations(duration: Duration, text: String) {
+    func `Durations are written`(duration: Duration, text: String) {
         #expect(HumanText.duration(duration) == text)
     }
 
@@ -111,11 +111,11 @@ import Testing
         (660_000_000_000, "in 11m"),
         (Int64.max, "in 106751d"),
     ])
-    func saysTimes(distance: Int64, text: String) {
+    func `Times are written`(distance: Int64, text: String) {
         #expect(HumanText.time(distance, now: 0) == text)
     }
 
-    @Test func timesFarApartDoNotTrap() {
+    @Test func `Times far apart do not trap`() {
         #expect(HumanText.time(.max, now: .min).hasPrefix("in "))
         #expect(HumanText.clock(.min).count == 12)
         #expect(HumanText.clock(.max).count == 12)
@@ -125,7 +125,7 @@ import Testing
         (UInt64(0), "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"),
         (20_656_947, "19.7 MiB"), (268_435_456, "256 MiB"), (UInt64.max, "16 EiB"),
     ])
-    func saysBytes(count: UInt64, text: String) {
+    func `Sizes in bytes are written`(count: UInt64, text: String) {
         #expect(HumanText.bytes(count) == text)
     }
 
@@ -133,12 +133,12 @@ import Testing
         ("30s", Duration.seconds(30)), ("1h30m", .seconds(5400)), ("250ms", .milliseconds(250)),
         ("2d", .seconds(172_800)), ("0s", .zero),
     ])
-    func readsDurations(text: String, duration: Duration) {
+    func `Durations are read`(text: String, duration: Duration) {
         #expect(HumanText.duration(from: text) == duration)
     }
 
     @Test(arguments: ["", "30", "s", "-5s", "5 s", "5x", "1h30", "99999999999999999999s", "40000d"])
-    func refusesOtherDurations(text: String) {
+    func `Refuses other durations`(text: String) {
         #expect(HumanText.duration(from: text) == nil)
     }
 }

@@ -25,7 +25,7 @@ import Testing
         )
     }
 
-    @Test func encodedTransfersDecodeUnchanged() throws {
+    @Test func `Encoded transfers decode unchanged`() throws {
         var full = view(1, "failed", 500)
         full.label = "a \"label\""
         full.file = "/d/f"
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func watchPrintsALineForEachTenthAndTheEnd() {
+    @Test func `Watch prints a line for each tenth and the end`() {
         var screen = TransferScreen()
         var lines: [String] = []
         for bytes in stride(from: Int64(0), through: 1000, by: 20) {
@@ -56,7 +56,7 @@ import Testing
         #expect(lines.allSatisfy { !$0.contains("\u{1B}") })
     }
 
-    @Test func aPictureTakesThePlaceOfTheOneBefore() {
+    @Test func `A picture takes the place of the one before`() {
         var screen = TransferScreen()
         let first = screen.frame([view(1, "active", 250)], now: 0, Self.plain)
         #expect(first.contains("#####............... 25 %, 250 B of 1000 B"), "\(first)")
@@ -65,7 +65,7 @@ import Testing
         #expect(second.hasPrefix("\u{1B}[2A\u{1B}[J"))
     }
 
-    @Test func aTransferIsFoundByTheBeginningOfItsID() throws {
+    @Test func `A transfer is found by the beginning of its ID`() throws {
         let views = [view(1, "active", 0), view(2, "active", 0)]
         #expect(try TransferView.named(views[1].id.description, in: views) == views[1])
         for (prefix, code) in [

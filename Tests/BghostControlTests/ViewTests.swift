@@ -31,7 +31,7 @@ import Testing
         )
     }
 
-    @Test func theStatusOfEachKindOfTask() {
+    @Test func `The status of each kind of task`() {
         var progressing = run(nil)
         progressing.startedAt = now - 3_000_000_000
         progressing.progress = RunProgress(done: 1, total: 3, phase: "upload")
@@ -135,7 +135,7 @@ import Testing
         )
     }
 
-    @Test func theStatusOfOneTaskHasItsProblemsOnly() {
+    @Test func `The status of one task has its problems only`() {
         func task(_ name: String, _ plugin: String, dead: Int) -> TaskStatus {
             TaskStatus(identifier: name, plugin: plugin, kind: .refresh, deadLetters: dead)
         }
@@ -184,21 +184,21 @@ import Testing
         (RunState.starting, Outcome?.none, "not yet"), (.ended, .lost, "unknown"),
         (.ended, .failed, "never"),
     ])
-    func theStartOfARunThatHasNone(state: RunState, outcome: Outcome?, words: String) {
+    func `The start of a run that has none`(state: RunState, outcome: Outcome?, words: String) {
         var record = run(outcome)
         record.state = state
         record.startedAt = nil
         #expect(RunView(run: record, now: now).text(plain).contains("started    \(words)\n"))
     }
 
-    @Test func aFamilyIsNotAdvisedToBeSubmitted() {
+    @Test func `A family is not advised to be submitted`() {
         let answer = TaskExplanation(task: "com.acme.export.*", at: now)
         let text = WhyView(answer: answer).text(plain)
         #expect(text.contains("`bghost submit com.acme.export.NAME`"), "\(text)")
         #expect(!text.contains("submit com.acme.export.*"))
     }
 
-    @Test func runsAsATable() {
+    @Test func `Runs as a table`() {
         let runs = [run(.killed(.memory), message: "over\n256"), run(nil)]
         let text = RunsView(API.RunList(runs: runs.map(API.Run.init)), isFiltered: false, now: now)
             .text(plain)
@@ -230,7 +230,7 @@ import Testing
         )
     }
 
-    @Test func allOfARun() {
+    @Test func `All of a run`() {
         var record = run(.killed(.graceExceeded), message: "told to stop\u{7}")
         record.stopReason = .expired
         record.result = "{\"a\":\"\u{9B}\"}"
@@ -244,7 +244,7 @@ import Testing
         #expect(!text.contains("attempt"))
     }
 
-    @Test func theEndOfARunThatWasWaitedFor() {
+    @Test func `The end of a run that was waited for`() {
         var record = run(.succeeded, message: "storm ahead")
         record.result = #"{"codes":[95]}"#
         #expect(
@@ -253,7 +253,7 @@ import Testing
         )
     }
 
-    @Test func aLineOfTheLog() {
+    @Test func `A line of the log`() {
         let entry = LogEntry(
             sequence: 1,
             time: now,

@@ -110,7 +110,7 @@ struct WhyTests {
 
     // MARK: - Through the API
 
-    @Test func anExplanationArrivesWhole() async throws {
+    @Test func `An explanation arrives whole`() async throws {
         try await Serving.with { serving in
             var running = Self.full()
             running.running = [await serving.host.begin("com.acme.storm")]
@@ -123,7 +123,7 @@ struct WhyTests {
         }
     }
 
-    @Test func theJSONHasThePredictionFromTheGates() async throws {
+    @Test func `The JSON has the prediction from the gates`() async throws {
         try await Serving.with { serving in
             await serving.host.say(Self.full(), to: "x")
             let json = try await JSONReader.parse(serving.ask { try await $0.explain("x").json })
@@ -145,7 +145,7 @@ struct WhyTests {
         }
     }
 
-    @Test func simulatedFactsArrive() async throws {
+    @Test func `Simulated facts arrive`() async throws {
         try await Serving.with { serving in
             try await serving.ask { client in
                 var answer = try await client.simulate(fact: "power=battery").value
@@ -164,7 +164,7 @@ struct WhyTests {
     }
 
     @Test(arguments: ["network", "network=maybe", "nothing=off", "a=\u{1B}[2J"])
-    func refusesUnknownFacts(fact: String) async throws {
+    func `Refuses unknown facts`(fact: String) async throws {
         try await Serving.with { serving in
             let refusal = await fault {
                 _ = try await serving.ask { try await $0.simulate(fact: fact) }
@@ -177,7 +177,7 @@ struct WhyTests {
     }
 
     @Test(arguments: ["", "6h", "soon", "+", String(repeating: "9", count: 4000)])
-    func refusesInvalidClocks(clock: String) async throws {
+    func `Refuses invalid clocks`(clock: String) async throws {
         try await Serving.with { serving in
             let refusal = await fault {
                 _ = try await serving.ask { try await $0.simulate(clock: clock) }
@@ -189,7 +189,7 @@ struct WhyTests {
 
     // MARK: - For people
 
-    @Test func aNameThatIsNoTasksIsRefused() async throws {
+    @Test func `A name that is no task's is refused`() async throws {
         try await Serving.with { serving in
             let result = try await command(["why", "com.acme.strom"], serving)
             #expect(result.exitCode == 4)
@@ -198,14 +198,14 @@ struct WhyTests {
         }
     }
 
-    @Test func anEmptyNameIsRefused() async throws {
+    @Test func `An empty name is refused`() async throws {
         try await Serving.with { serving in
             let refusal = await fault { _ = try await serving.ask { try await $0.explain("") } }
             #expect(refusal?.code == .badRequest)
         }
     }
 
-    @Test func theCommandsSayWhatIsSimulated() async throws {
+    @Test func `The commands say what is simulated`() async throws {
         try await Serving.with { serving in
             let clock = try await command(["simulate", "clock", "-30m"], serving)
             let line =
@@ -224,7 +224,7 @@ struct WhyTests {
         }
     }
 
-    @Test func closedGatesComeFirst() {
+    @Test func `Closed gates come first`() {
         let plain = Style(hasColor: false, hasUnicode: true)
         let text = WhyView(answer: Self.full()).text(plain)
         let id = RunID(high: 1, low: 1).description
@@ -265,13 +265,13 @@ struct WhyTests {
         #expect(columns == [3, 3, 3])
     }
 
-    @Test func coloursSayWhatTheSignsSay() {
+    @Test func `Colours say what the signs say`() {
         let text = WhyView(answer: Self.full()).text(Style(hasColor: true, hasUnicode: true))
         #expect(text.contains("\u{1B}[33m!\u{1B}[0m"))
         #expect(text.contains("\u{1B}[32m✓\u{1B}[0m"))
     }
 
-    @Test func aTaskWithNothingWaitingSaysSo() {
+    @Test func `A task with nothing waiting says so`() {
         let plain = Style(hasColor: false, hasUnicode: true)
         var answer = TaskExplanation(task: "com.acme.storm", at: Self.now)
         #expect(

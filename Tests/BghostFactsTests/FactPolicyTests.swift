@@ -5,7 +5,7 @@ import BghostTestSupport
 import Testing
 
 @Suite struct FactPolicyTests {
-    @Test func losingPowerOrIdlenessEndsARunAndLosingTheNetworkDoesNot() {
+    @Test func `Losing power or idleness ends a run and losing the network does not`() {
         let wanted: RequirementSet = [.externalPower, .network, .idle, .storage, .probe(1)]
         var facts = FactSheet()
         for requirement in wanted.each { _ = facts.take(requirement, .state(false), at: 0) }
@@ -19,7 +19,7 @@ import Testing
         #expect(loss[.probe(1)] == .continue)
     }
 
-    @Test func anUnknownFactIsNotALoss() {
+    @Test func `An unknown fact is not a loss`() {
         var facts = FactSheet()
         _ = facts.take(.externalPower, .state(true), at: 0)
         _ = facts.take(.externalPower, .unknown, at: 1)
@@ -33,7 +33,9 @@ import Testing
         ("lab=true", .probe(0), .holds),
         ("storage=real", .storage, nil),
     ])
-    func aSimulatedFactIsRead(text: String, requirement: RequirementSet, value: FactValue?) throws {
+    func `A simulated fact is read`(text: String, requirement: RequirementSet, value: FactValue?)
+        throws
+    {
         let fact = try SimulatedFact(text, probes: ["lab"])
         #expect(fact.requirement == requirement)
         #expect(fact.value == value)

@@ -6,7 +6,7 @@ import BghostTestSupport
 import Testing
 
 @Suite struct FactRuleTests {
-    @Test func aNetworkHoldsOnceItIsStableForTwoSeconds() {
+    @Test func `A network holds once it is stable for two seconds`() {
         var sheet = FactSheet()
         #expect(sheet.take(.network, .state(true), at: 10) == .network)
         #expect(sheet[.network].value == .fails)
@@ -17,7 +17,7 @@ import Testing
         #expect(sheet.nextDeadline == nil)
     }
 
-    @Test func aNetworkThatFlickersNeverHolds() {
+    @Test func `A network that flickers never holds`() {
         var sheet = FactSheet()
         for moment in stride(from: 0.0, to: 20, by: 1.5) {
             _ = sheet.take(.network, .state(true), at: moment)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func aNetworkFailsAtOnce() {
+    @Test func `A network fails at once`() {
         var sheet = FactSheet()
         _ = sheet.take(.network, .state(true), at: 0)
         _ = sheet.pass(to: 2)
@@ -35,7 +35,7 @@ import Testing
         #expect(sheet[.network].value == .fails)
     }
 
-    @Test func aMachineIsIdleAfterAQuietMinute() {
+    @Test func `A machine is idle after a quiet minute`() {
         var sheet = FactSheet()
         _ = sheet.take(.idle, .pressure(cpu: 0, io: 0), at: 0)
         _ = sheet.take(.idle, .pressure(cpu: 9.99, io: 9.99), at: 30)
@@ -49,7 +49,7 @@ import Testing
         FactMeasure.pressure(cpu: 10, io: 0), .pressure(cpu: 0, io: 10), .pressure(cpu: 24, io: 24),
         .load(perProcessor: 0.5),
     ])
-    func aBusyReadingRestartsTheMinute(measure: FactMeasure) {
+    func `A busy reading restarts the minute`(measure: FactMeasure) {
         var sheet = FactSheet()
         _ = sheet.take(.idle, .pressure(cpu: 0, io: 0), at: 0)
         _ = sheet.take(.idle, measure, at: 40)
@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: [
         FactMeasure.pressure(cpu: 25, io: 0), .pressure(cpu: 0, io: 25), .load(perProcessor: 1),
     ])
-    func idlenessIsLostAfterTenBusySeconds(measure: FactMeasure) {
+    func `Idleness is lost after ten busy seconds`(measure: FactMeasure) {
         var sheet = FactSheet()
         _ = sheet.take(.idle, .pressure(cpu: 0, io: 0), at: 0)
         _ = sheet.pass(to: 60)
@@ -86,7 +86,7 @@ import Testing
         [(19.9, .fails), (20, .fails), (100, .holds), (0, .fails)],
         [(22, .holds), (.nan, .unknown), (22, .holds), (101, .unknown), (-1, .unknown)],
     ])
-    func aBatteryIsLowUntilItIsWellAbove(steps: [(Double, FactValue)]) {
+    func `A battery is low until it is well above`(steps: [(Double, FactValue)]) {
         var sheet = FactSheet()
         for (index, step) in steps.enumerated() {
             _ = sheet.take(.batteryNotLow, .charge(percent: step.0), at: Double(index))
@@ -99,7 +99,7 @@ import Testing
         (50, 1 << 30 - 1, .fails), (100, .max, .holds), (.nan, .max, .unknown),
         (.infinity, 0, .unknown),
     ])
-    func storageNeedsAShareAndASize(percent: Double, bytes: UInt64, value: FactValue) {
+    func `Storage needs a share and a size`(percent: Double, bytes: UInt64, value: FactValue) {
         var sheet = FactSheet()
         _ = sheet.take(.storage, .space(percent: percent, bytes: bytes), at: 0)
         #expect(sheet[.storage].value == value)
@@ -110,7 +110,7 @@ import Testing
         .pressure(cpu: 0, io: .infinity), .pressure(cpu: -1, io: 0), .pressure(cpu: 0, io: 101),
         .load(perProcessor: .nan), .load(perProcessor: -1), .load(perProcessor: .infinity),
     ])
-    func anInvalidMeasureIsUnknown(measure: FactMeasure) {
+    func `An invalid measure is unknown`(measure: FactMeasure) {
         var sheet = FactSheet()
         _ = sheet.take(.idle, .pressure(cpu: 0, io: 0), at: 0)
         _ = sheet.pass(to: 60)
@@ -119,7 +119,7 @@ import Testing
         #expect(sheet.nextDeadline == nil)
     }
 
-    @Test func aTimeAtTheEndOfTimeDoesNotOverflow() {
+    @Test func `A time at the end of time does not overflow`() {
         var sheet = FactSheet()
         let end = Moment(monotonic: .never - 1, unix: .max)
         let reading = FactReading(.idle, .pressure(cpu: 0, io: 0), text: "", source: "")
@@ -130,7 +130,7 @@ import Testing
 
     /// However measures come, a fact changes only as its rule says, and time alone never undoes it.
     @Test(arguments: SeededGenerator.seeds(16))
-    func idlenessNeedsAWholeQuietMinute(seed: UInt64) {
+    func `Idleness needs a whole quiet minute`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var sheet = FactSheet()
         var now = 0.0

@@ -6,7 +6,7 @@ import BghostBase
 import Testing
 
 @Suite struct FactSheetTests {
-    @Test func anUnwatchedFactIsUnknown() throws {
+    @Test func `An unwatched fact is unknown`() throws {
         let sheet = FactSheet(probes: ["lab"])
         let unmet = sheet.unmet([.externalPower, .unmetered, .probe(0)])
         #expect(unmet.map(\.name) == ["externalPower", "lab"])
@@ -16,7 +16,7 @@ import Testing
         #expect(sheet.failing(of: [.externalPower, .idle]).isEmpty)
     }
 
-    @Test func anUnmetFactIsReportedUnderEachPolicy() throws {
+    @Test func `An unmet fact is reported under each policy`() throws {
         var sheet = FactSheet()
         _ = sheet.take(.unmetered, .state(false), at: 5, text: "wwan0 is metered")
         let policy = UnknownPolicy(takesAsMet: RequirementSet(rawValue: .max))
@@ -29,7 +29,7 @@ import Testing
         #expect(unmet.source == "machine")
     }
 
-    @Test func changesAreReportedOnceAndTheLastThreeAreKept() {
+    @Test func `Changes are reported once and the last three are kept`() {
         var sheet = FactSheet()
         for second in 0..<5 {
             let isOn = second.isMultiple(of: 2)
@@ -53,7 +53,7 @@ import Testing
         )
     }
 
-    @Test func aFirstReadingThatKnowsNothingHasItsReasonAndTime() {
+    @Test func `A first reading that knows nothing has its reason and time`() {
         var sheet = FactSheet()
         #expect(sheet.take(.network, .unknown, at: 1, text: "no netlink") == [])
         #expect(sheet[.network].since == moment(1).unix)
@@ -69,7 +69,7 @@ import Testing
         (.unknown, .state(true), .unknown, "machine"),
         (.unknown, .state(false), .fails, "ups"),
     ])
-    func theWorstOfTwoDecides(
+    func `The worst of two decides`(
         machine: FactMeasure,
         ups: FactMeasure,
         value: FactValue,
@@ -82,7 +82,7 @@ import Testing
         #expect(sheet[.externalPower].source == source)
     }
 
-    @Test func aSimulatedFactHidesTheRealOneUntilItEnds() throws {
+    @Test func `A simulated fact hides the real one until it ends`() throws {
         var sheet = FactSheet()
         _ = sheet.take(.externalPower, .state(true), at: 0)
         #expect(sheet.simulate(.externalPower, as: .fails, now: moment(1)) == .externalPower)
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// The network is up for long enough while it is simulated to be down.
-    @Test func timePassesUnderASimulation() {
+    @Test func `Time passes under a simulation`() {
         var sheet = FactSheet()
         _ = sheet.take(.network, .state(true), at: 0)
         _ = sheet.simulate(.network, as: .fails, now: moment(0.5))
@@ -111,7 +111,7 @@ import Testing
         #expect(sheet[.network].value == .holds)
     }
 
-    @Test func eachProbeHasABitOfItsOwn() {
+    @Test func `Each probe has a bit of its own`() {
         let names = (0..<10).map { "p\($0)" }
         var sheet = FactSheet(probes: names)
         #expect(sheet.probes == Array(names.prefix(8)))
@@ -122,7 +122,7 @@ import Testing
         #expect(sheet.failing(of: .anyProbe).name(probes: names) == "p1, p3, p5, p7")
     }
 
-    @Test func aReadingIsCutAndCannotMoveTheCursor() {
+    @Test func `A reading is cut and cannot move the cursor`() {
         let reading = FactReading(
             .probe(0),
             .unknown,
@@ -135,14 +135,14 @@ import Testing
     }
 
     @Test(arguments: StandardRequirement.allCases.map(\.rawValue) + ["lab"])
-    func namesAreReadAsTheyAreWritten(name: String) throws {
+    func `Names are read as they are written`(name: String) throws {
         let set = try #require(RequirementSet(name: name, probes: ["office", "lab"]))
         #expect(set.name(probes: ["office", "lab"]) == name)
         #expect(set.each.count == 1)
     }
 
     /// Requests are stored with these numbers, and the bits from 8 on belong to probes.
-    @Test func noBitMovesAndNoneIsShared() {
+    @Test func `No bit moves and none is shared`() {
         let bits: [(RequirementSet, UInt16)] = [
             (.externalPower, 1), (.network, 2), (.unmetered, 4), (.idle, 8), (.batteryNotLow, 16),
             (.storage, 32),
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: ["", "Network", "thermal", "late"])
-    func otherNamesAreRefused(name: String) {
+    func `Other names are refused`(name: String) {
         let probes = (0..<8).map { "p\($0)" } + ["late"]
         #expect(RequirementSet(name: name, probes: probes) == nil)
     }

@@ -16,7 +16,7 @@ import Testing
     ]
 
     @Test(arguments: clocks)
-    func reads(text: String, clock: SimulatedClock) throws {
+    func `Clocks are read`(text: String, clock: SimulatedClock) throws {
         #expect(try SimulatedClock(text) == clock)
     }
 
@@ -25,11 +25,11 @@ import Testing
         "+9223372036854775807d", "+36501d", "soon", "2026-13-01T00:00:00Z", "1969-12-31T23:59:59Z",
         "2200-01-01T00:00:00Z", "9999-01-01T00:00:00Z", "REAL",
     ])
-    func refuses(text: String) {
+    func `Texts that are no clock are refused`(text: String) {
         #expect(throws: SimulatedClock.Failure.self) { try SimulatedClock(text) }
     }
 
-    @Test func stepsAddUpAndTimesDoNot() throws {
+    @Test func `Steps add up and times do not`() throws {
         let hour = 3600 * Self.second
         func offset(_ text: String, from offset: Int64) throws -> Int64 {
             try SimulatedClock(text).offset(machine: Self.machine, offset: offset)
@@ -40,7 +40,7 @@ import Testing
         #expect(try offset("2026-11-21T18:31:04Z", from: 5 * hour) == 2 * hour)
     }
 
-    @Test func neverLeavesTheYearsThatItCanShow() throws {
+    @Test func `Never leaves the years that it can show`() throws {
         let range = SimulatedClock.range
         var offset: Int64 = 0
         for _ in 0..<3 {
@@ -67,17 +67,19 @@ import Testing
         ("network=off", .network, .fails), ("idle=on", .idle, .holds),
         ("storage=unknown", .storage, .unknown),
     ])
-    func readsFacts(text: String, requirement: RequirementSet, value: FactValue) throws {
+    func `Simulated facts are read`(text: String, requirement: RequirementSet, value: FactValue)
+        throws
+    {
         let fact = try SimulatedFact(text, probes: [])
         #expect(fact == SimulatedFact(requirement: requirement, value: value))
     }
 
     @Test(arguments: ["network", "network=battery", "power=low", "nowhere=on", "=on", ""])
-    func refusesFacts(text: String) {
+    func `Texts that are no fact are refused`(text: String) {
         #expect(throws: SimulatedFact.Failure.self) { try SimulatedFact(text, probes: []) }
     }
 
-    @Test func aSheetTellsWhatIsSimulated() throws {
+    @Test func `A sheet tells what is simulated`() throws {
         var sheet = FactSheet()
         let now = Moment(monotonic: 1, unix: 1)
         #expect(sheet.simulations.isEmpty)

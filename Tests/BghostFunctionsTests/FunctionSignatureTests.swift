@@ -3,7 +3,7 @@
 import Testing
 
 @Suite struct FunctionSignatureTests {
-    @Test func readsTheSignatureOfTheManual() throws {
+    @Test func `Reads the signature of the manual`() throws {
         let signature = try FunctionSignature(parsing: "ulong(ulong, bytes, uint)")
         #expect(signature.result == .scalar(.ulong))
         #expect(signature.fixedArguments == nil)
@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    @Test func readsEveryKindOfArgument() throws {
+    @Test func `Reads every kind of argument`() throws {
         let signature = try FunctionSignature(
             parsing: """
                 void(s: string, b: bytes, n: size = lengthOf(b), o: out int, i: inout double,
@@ -56,14 +56,14 @@ import Testing
     }
 
     @Test(arguments: ScalarType.allCases)
-    func readsEveryScalar(_ scalar: ScalarType) throws {
+    func `Reads every scalar`(_ scalar: ScalarType) throws {
         let signature = try FunctionSignature(parsing: "\(scalar.rawValue)(x: \(scalar.rawValue))")
         #expect(signature.result == .scalar(scalar))
         #expect(signature.arguments.first?.passing == .value(.scalar(scalar)))
         #expect([1, 2, 4, 8].contains(scalar.byteCount))
     }
 
-    @Test func knowsTheRangesOfIntegers() {
+    @Test func `Knows the ranges of integers`() {
         #expect(ScalarType.uint8.integerRange == 0...255)
         #expect(ScalarType.int.integerRange == -2_147_483_648...2_147_483_647)
         #expect(ScalarType.ulong.integerRange == 0...Int128(UInt64.max))
@@ -94,7 +94,7 @@ import Testing
         "void(done(string))",
         "bool(bool = true, bool = false)",
     ])
-    func itsDescriptionReadsBackAsTheSame(_ text: String) throws {
+    func `Its description reads back as the same`(_ text: String) throws {
         let signature = try FunctionSignature(parsing: text)
         #expect(try FunctionSignature(parsing: signature.description) == signature)
         // What is printed is canonical: printing it once more changes nothing.
@@ -102,7 +102,7 @@ import Testing
         #expect(again.description == signature.description)
     }
 
-    @Test func understandsUnitsHexadecimalAndBareBuffers() throws {
+    @Test func `Understands units hexadecimal and bare buffers`() throws {
         let signature = try FunctionSignature(
             parsing: "int( void )\n"
         )
@@ -120,7 +120,7 @@ import Testing
         #expect(buffers.arguments[2].preset == .integer(0x241))
     }
 
-    @Test func keepsItsLimits() throws {
+    @Test func `Keeps its limits`() throws {
         func ints(_ count: Int) -> String {
             "void(" + Array(repeating: "int", count: count).joined(separator: ",") + ")"
         }
@@ -141,7 +141,7 @@ import Testing
         #expect(FunctionSignature.problem(in: long)?.contains("longer than 4096") == true)
     }
 
-    @Test func comparesResults() {
+    @Test func `Conditions compare results`() {
         #expect(SuccessCondition(.greaterOrEqual, .integer(0)).holds(for: 0))
         #expect(!SuccessCondition(.greaterOrEqual, .integer(0)).holds(for: -1))
         #expect(SuccessCondition(.less, .integer(3)).holds(for: 2))

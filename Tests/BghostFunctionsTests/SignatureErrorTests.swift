@@ -86,7 +86,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func saysWhereAndWhatWouldBeRight(_ wrong: Case) {
+    func `Says where and what would be right`(_ wrong: Case) {
         do throws(SignatureError) {
             let signature = try FunctionSignature(parsing: wrong.text)
             Issue.record("it was read as \(signature)")
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func problemIsOneLineWithTheColumn() {
+    @Test func `Problem is one line with the column`() {
         #expect(FunctionSignature.problem(in: "int(string)") == nil)
         #expect(
             FunctionSignature.problem(in: "int(sting)")
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// Cut off or changed at any place, a signature is read or refused; it never traps.
-    @Test func anyTextIsAnswered() {
+    @Test func `Any text is answered`() {
         let whole =
             "int(a: out bytes(4KiB, n), n: inout size = 0x1F, b: {x: int}, ..., s: string = \"q\\n\") >= -1"
         let scalars = Array(whole.unicodeScalars)

@@ -7,20 +7,20 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ChildProcessTests {
     @Test(arguments: [Int32(0), 1, 7, 255])
-    func tellsTheExitCode(code: Int32) throws {
+    func `Tells the exit code`(code: Int32) throws {
         let end = try Program(shell: "exit \(code)").end()
         #expect(end.exited)
         #expect(end.code == code)
     }
 
     @Test(arguments: [SIGSEGV, SIGKILL, SIGTERM])
-    func tellsTheSignal(signal: Int32) throws {
+    func `Tells the signal`(signal: Int32) throws {
         let end = try Program(shell: "kill -\(signal) $$").end()
         #expect(!end.exited)
         #expect(end.code == signal)
     }
 
-    @Test func tellsWhatItUsed() throws {
+    @Test func `Tells what it used`() throws {
         let end = try Program(
             shell: "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
         ).end()
@@ -28,7 +28,7 @@ import Testing
         #expect(end.cpuNanoseconds > 0)
     }
 
-    @Test func tellsMoreMemoryThanThisProcessHas() throws {
+    @Test func `Tells more memory than this process has`() throws {
         var usage = rusage()
         #expect(getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0)
         let bytes = UInt64(usage.ru_maxrss) << 10 + 256 << 20
@@ -38,7 +38,7 @@ import Testing
         #expect(try #require(end.peakMemoryBytes) >= bytes)
     }
 
-    @Test func doesNotTakeItsParentsMemoryForItsOwn() throws {
+    @Test func `Does not take its parent's memory for its own`() throws {
         let large = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 20, alignment: 4096)
         defer { large.deallocate() }
         for page in stride(from: 0, to: large.count, by: 4096) { large[page] = 1 }
@@ -50,11 +50,11 @@ import Testing
         #expect(try #require(end.peakMemoryBytes) < 64 << 20)
     }
 
-    @Test func anUnmeasuredPeakMemoryIsUnknown() throws {
+    @Test func `An unmeasured peak memory is unknown`() throws {
         #expect(try Program(shell: "exit 0").end().peakMemoryBytes == nil)
     }
 
-    @Test func tellsThatItIsEndingBeforeItIsCollected() throws {
+    @Test func `Tells that it is ending before it is collected`() throws {
         let program = try Program(shell: "echo ready; read x; exit 3")
         #expect(program.line() == "ready")
         #expect(!program.child.isEnding)
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Its own file in `/proc` says that it has no memory, and that it is ending.
-    @Test func aProcessWhoseFirstThreadHasEndedIsSeenByItsOthers() throws {
+    @Test func `A process whose first thread has ended is seen by its others`() throws {
         let program = try Program([Fixture.program("headless")])
         #expect(program.line() == "ready")
         #expect(try #require(program.child.sampleMemory()) > 32 << 20)
@@ -77,7 +77,7 @@ import Testing
         #expect(program.child.isEnding)
     }
 
-    @Test func aRunningChildHasNotEnded() throws {
+    @Test func `A running child has not ended`() throws {
         let program = try Program(shell: "echo ready; read x; exit 3")
         #expect(program.line() == "ready")
         #expect(program.child.exit == nil)
@@ -92,7 +92,7 @@ import Testing
         #expect(program.child.exit?.code == 3)
     }
 
-    @Test func killsTheWholeGroup() throws {
+    @Test func `Kills the whole group`() throws {
         let program = try Program(shell: "sleep 1000 & echo ready; wait")
         #expect(program.line() == "ready")
         program.child.kill()
@@ -100,14 +100,14 @@ import Testing
         #expect(try program.end().code == SIGKILL)
     }
 
-    @Test func endsWhatTheChildLeftInItsGroup() throws {
+    @Test func `Ends what the child left in its group`() throws {
         let program = try Program(shell: "sleep 1000 & exit 0")
         #expect(try program.end().code == 0)
         program.child.giveUp()
         program.waitUntilAllAreGone()
     }
 
-    @Test func findsTheChildrenOfAProcess() throws {
+    @Test func `Finds the children of a process`() throws {
         let program = try Program(
             shell: "sleep 1000 & sh -c 'sleep 1000 & echo ready; wait' & wait"
         )
@@ -117,7 +117,7 @@ import Testing
         #expect(childPIDs(of: .max).isEmpty)
     }
 
-    @Test func looksAtAllOfTheTree() throws {
+    @Test func `Looks at all of the tree`() throws {
         let program = try Program(
             shell: "sleep 1000 & sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done';"
                 + " echo ready; wait"
@@ -136,14 +136,14 @@ import Testing
         program.waitUntilAllAreGone()
     }
 
-    @Test func aProgramThatIsNotThereIsAnError() {
+    @Test func `A program that is not there is an error`() {
         #expect(throws: SystemError("start", "/no/such/program", code: ENOENT)) {
             try Program(["/no/such/program"])
         }
     }
 
     /// The child's numbers must come out right also where they cross those of the descriptors.
-    @Test func descriptorsBecomeTheNumbersOfTheirPlaces() throws {
+    @Test func `Descriptors become the numbers of their places`() throws {
         let pipes = try (0..<3).map { _ in try Pipe.make() }
         let program = try Program(
             shell: "echo 3 >&3; echo 4 >&4; echo 5 >&5",
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func ofOurDescriptorsNoOtherIsInherited() throws {
+    @Test func `Of our descriptors no other is inherited`() throws {
         let leak = try Pipe.make()
         defer { close(leak.reading) }
         let program = try Program(shell: "read x")

@@ -18,7 +18,7 @@ import Testing
         return poll(&wanted, 1, milliseconds) == 1
     }
 
-    @Test func noEventWithoutAClockStep() throws {
+    @Test func `No event without a clock step`() throws {
         let watch = try ClockWatch()
         let fd = watch.fd
         #expect(!isReady(fd, within: 0))
@@ -29,7 +29,7 @@ import Testing
 
     // Only who has CAP_SYS_TIME may, which root has not in every container.
     @Test(.enabled(if: Self.setClock(), "setting the clock needs CAP_SYS_TIME"))
-    func eachClockStepIsReported() throws {
+    func `Each clock step is reported`() throws {
         let watch = try ClockWatch()
         let fd = watch.fd
         #expect(Self.setClock())

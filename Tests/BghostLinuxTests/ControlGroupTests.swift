@@ -17,7 +17,7 @@ private let makesControlGroups: Bool = {
     .enabled(if: makesControlGroups, "this system lets us make no cgroup v2 groups")
 )
 struct ControlGroupTests {
-    @Test func killsWhatLeftTheProcessGroup() throws {
+    @Test func `Kills what left the process group`() throws {
         let groups = try #require(ControlGroup(name: "bghost-test-\(getpid())"))
         defer { groups.remove() }
         let program = try Program(shell: "read x; setsid sleep 1000 & echo ready; wait")
@@ -38,7 +38,7 @@ struct ControlGroupTests {
         #expect(ControlGroup.remove(group))
     }
 
-    @Test func aProcessThatIsNotThereGetsNoGroup() throws {
+    @Test func `A process that is not there gets no group`() throws {
         let groups = try #require(ControlGroup(name: "bghost-none-\(getpid())"))
         defer { groups.remove() }
         #expect(groups.adopt(pid: .max) == nil)

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: ["deep/file.txt", "./deep/../deep/file.txt", "inside"])
-    func opensWhatLiesBelow(path: String) throws {
+    func `Opens what lies below`(path: String) throws {
         let (folder, all) = try house()
         defer { withExtendedLifetime(all) {} }
         let fd = try ConfinedFile.open(path, below: folder).get()
@@ -37,7 +37,7 @@ import Testing
         ("absolute", EXDEV), ("up/out.txt", EXDEV), ("/etc/passwd", EXDEV), ("..", EXDEV),
         ("loop", ELOOP), ("missing", ENOENT), ("", ENOENT),
     ])
-    func refusesWhatLeadsOut(path: String, code: Int32) throws {
+    func `Refuses what leads out`(path: String, code: Int32) throws {
         let (folder, all) = try house()
         defer { withExtendedLifetime(all) {} }
         #expect(
@@ -46,7 +46,7 @@ import Testing
         )
     }
 
-    @Test func neverWaitsForAFIFO() throws {
+    @Test func `Never waits for AFIFO`() throws {
         let (folder, all) = try house()
         for answer in [
             ConfinedFile.open("fifo", below: folder), ConfinedFile.open(all.file("in/fifo")),
@@ -59,7 +59,7 @@ import Testing
         )
     }
 
-    @Test func anExactPathMustNotBeALink() throws {
+    @Test func `An exact path must not be a link`() throws {
         let (folder, all) = try house()
         defer { withExtendedLifetime(all) {} }
         let link = folder + "/inside"
@@ -67,7 +67,7 @@ import Testing
         close(try ConfinedFile.open(folder + "/deep/file.txt").get())
     }
 
-    @Test func readsFilesOfSeveralPieces() throws {
+    @Test func `Reads files of several pieces`() throws {
         let all = try TemporaryDirectory()
         defer { withExtendedLifetime(all) {} }
         let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func readsSmallFilesUpToTheLimit() throws {
+    @Test func `Reads small files up to the limit`() throws {
         let (folder, all) = try house()
         let file = all.file("out.txt")
         #expect(SmallFile.read(file, bytesMax: 3) == .success(Array("sec".utf8)))
@@ -95,7 +95,7 @@ import Testing
 
     // MARK: Locks
 
-    @Test func aLockHasOneHolderAndIsFreeAfterItsEnd() throws {
+    @Test func `A lock has one holder and is free after its end`() throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("lock")
         let fd = LockFile.open(path)
@@ -113,7 +113,7 @@ import Testing
         close(next)
     }
 
-    @Test func aLockFileIsNoLink() throws {
+    @Test func `A lock file is no link`() throws {
         let folder = try TemporaryDirectory()
         try folder.write("", to: "file")
         #expect(symlink(folder.file("file"), folder.file("lock")) == 0)
@@ -122,7 +122,7 @@ import Testing
 
     // MARK: Pipes
 
-    @Test func theReadingEndDoesNotWait() throws {
+    @Test func `The reading end does not wait`() throws {
         let pipe = try Pipe.make()
         var byte: UInt8 = 0
         #expect(read(pipe.reading, &byte, 1) == -1)

@@ -19,7 +19,7 @@ import Testing
         try #require(mkdir(folder.file(name), 0o755) == 0)
     }
 
-    @Test func tellsWhoseFileWasWrittenAndNoOther() throws {
+    @Test func `Tells whose file was written and no other`() throws {
         #expect(watch.watch([folder.file("a.so")], for: "a"))
         #expect(watch.watch([folder.file("b.so")], for: "b"))
         #expect(watch.changes() == [])
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: ["chmod", "link", "unlink", "rename", "write"])
-    func tellsOfEachWayToChange(way: String) throws {
+    func `Tells of each way to change`(way: String) throws {
         try folder.write("1", to: "other.so")
         if way != "link" { try folder.write("1", to: "a.so") }
         watch.watch([folder.file("a.so")], for: "a")
@@ -47,7 +47,7 @@ import Testing
         #expect(watch.changes() == ["a"])
     }
 
-    @Test func tellsOfALinkOnTheWay() throws {
+    @Test func `Tells of a link on the way`() throws {
         try makeFolder("one")
         try makeFolder("two")
         try #require(symlink("one", folder.file("current")) == 0)
@@ -60,7 +60,7 @@ import Testing
         #expect(watch.changes() == ["a"])
     }
 
-    @Test func reportsAFolderThatAppearsAndDisappears() throws {
+    @Test func `Reports a folder that appears and disappears`() throws {
         let path = folder.file("later/inner/a.so")
         watch.watch([path], for: "a")
         try makeFolder("later")
@@ -76,7 +76,7 @@ import Testing
         #expect(watch.changes() == ["a"])
     }
 
-    @Test func forgetsWhatIsWatchedNoMore() throws {
+    @Test func `Forgets what is watched no more`() throws {
         watch.watch([folder.file("a.so"), folder.file("both.so")], for: "a")
         watch.watch([folder.file("both.so")], for: "b")
         watch.watch([], for: "a")
@@ -86,7 +86,7 @@ import Testing
         #expect(watch.changes() == ["b"])
     }
 
-    @Test func followsALinkIntoItselfNotForEver() throws {
+    @Test func `Follows a link into itself not for ever`() throws {
         try #require(symlink("loop", folder.file("loop")) == 0)
         watch.watch([folder.file("loop/a.so")], for: "a")
         try #require(unlink(folder.file("loop")) == 0)

@@ -14,7 +14,7 @@ import Testing
         FolderUsage(of: folder.path, bytesMax: bytes, entriesMax: entries)
     }
 
-    @Test func eachFileIsCountedOnce() throws {
+    @Test func `Each file is counted once`() throws {
         #expect(usage() == FolderUsage(of: "/nonexistent", bytesMax: 0, entriesMax: 0))
         mkdir(folder.file("inner"), 0o700)
         try folder.write([UInt8](repeating: 1, count: 300_000), to: "inner/a")
@@ -24,7 +24,7 @@ import Testing
         #expect(found.bytes >= 300_000 && found.bytes < 340_000, "\(found)")
     }
 
-    @Test func linksAreNotFollowedAndHolesTakeNothing() throws {
+    @Test func `Links are not followed and holes take nothing`() throws {
         symlink("/usr", folder.file("usr"))
         symlink(".", folder.file("circle"))
         mkfifo(folder.file("pipe"), 0o600)
@@ -35,7 +35,7 @@ import Testing
         #expect(found.bytes < 1 << 20)
     }
 
-    @Test func theCountStopsAtItsLimit() throws {
+    @Test func `The count stops at its limit`() throws {
         for number in 0..<30 {
             try folder.write([UInt8](repeating: 1, count: 8192), to: "\(number)")
         }
@@ -44,7 +44,7 @@ import Testing
         #expect(many.problem == .tooManyEntries && many.entries == 21)
     }
 
-    @Test func setIDIsTakenFromWhatHasIt() throws {
+    @Test func `The set-ID bit is taken from what has it`() throws {
         mkdir(folder.file("inner"), 0o700)
         for (name, mode) in [("inner/a", 0o4755), ("b", 0o6700), ("c", 0o1755)] {
             try folder.write([1], to: name)
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// It may be a program of the system, which is to stay what it is.
-    @Test func aFileWithOtherLinksOnlyLosesThisLink() throws {
+    @Test func `A file with other links only loses this link`() throws {
         let outside = try TemporaryDirectory()
         try outside.write([1], to: "program")
         #expect(chmod(outside.file("program"), 0o4755) == 0)
@@ -75,13 +75,13 @@ import Testing
         #expect(stat(outside.file("program"), &status) == 0 && status.st_mode & 0o7777 == 0o4755)
     }
 
-    @Test func knownOpenFilesCount() {
+    @Test func `Known open files count`() {
         let found = FolderUsage(of: folder.path, besides: 100, bytesMax: 99, entriesMax: 10)
         #expect(found.problem == .tooLarge)
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root may look at what others have open"))
-    func openFilesWithoutANameAreFound() async {
+    func `Open files without a name are found`() async {
         // In a process of its own: the children of other tests have copies of all that is open here
         // until they execute a program.
         await #expect(processExitsWith: .success) {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func aTooDeepFolderIsReported() throws {
+    @Test func `A too deep folder is reported`() throws {
         var path = folder.path
         for _ in 0..<FolderUsage.depthMax {
             path += "/d"
@@ -123,7 +123,7 @@ import Testing
         FolderUsage(of: folder.path, bytesMax: 1 << 40, entriesMax: 1000, entering: entering)
     }
 
-    @Test func aFolderThatMovesWhenItIsItsTurnIsFoundElsewhere() throws {
+    @Test func `A folder that moves when it is its turn is found elsewhere`() throws {
         try makeTwo()
         let expected = usage()
         var moves = 0
@@ -136,7 +136,7 @@ import Testing
         #expect(found.bytes == expected.bytes && found.entries == expected.entries)
     }
 
-    @Test func aFolderThatMovesToWhereTheCountHasBeenIsFoundThere() throws {
+    @Test func `A folder that moves to where the count has been is found there`() throws {
         try makeTwo()
         let expected = usage()
         var entered: [String] = []
@@ -150,7 +150,7 @@ import Testing
         #expect(found.bytes == expected.bytes && found.entries == expected.entries)
     }
 
-    @Test func foldersThatMoveEachTimeCountAsTooMuch() throws {
+    @Test func `Folders that move each time count as too much`() throws {
         try makeTwo()
         var moves = 0
         let found = usage { name in
@@ -162,7 +162,7 @@ import Testing
         #expect((8...32).contains(moves), "\(moves)")
     }
 
-    @Test func aFolderThatIsRemovedUnderTheCountIsNoReasonToRefuse() throws {
+    @Test func `A folder that is removed under the count is no reason to refuse`() throws {
         try makeTwo()
         var isRemoved = false
         let found = usage { name in
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() != 0, "root opens all"))
-    func anUnreadableFolderIsReported() throws {
+    func `An unreadable folder is reported`() throws {
         mkdir(folder.file("closed"), 0o000)
         defer { chmod(folder.file("closed"), 0o700) }
         #expect(usage().problem == .closed(EACCES))

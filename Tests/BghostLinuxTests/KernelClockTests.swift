@@ -5,13 +5,13 @@ import BghostBase
 import Testing
 
 @Suite struct KernelClockTests {
-    @Test func aClockOfThePastIsDoubted() {
+    @Test func `A clock of the past is doubted`() {
         #expect(KernelClock.doubt(unix: 0) == .implausible)
         #expect(KernelClock.doubt(unix: ClockDoubt.oldest) != .implausible)
     }
 
     /// The clock returns the kernel's state, the same each time.
-    @Test func theKernelsStateIsRead() {
+    @Test func `The kernel's state is read`() {
         let first = KernelClock.isSynchronised
         #expect(KernelClock.isSynchronised == first)
     }

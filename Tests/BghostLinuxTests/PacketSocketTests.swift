@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func packetsKeepTheirBounds() throws {
+    @Test func `Packets keep their bounds`() throws {
         let ends = try Ends()
         for packet: [UInt8] in [[1], [2, 3], [4, 5, 6]] { #expect(send(packet, over: ends.a) == 0) }
         #expect(receive(ends.b) == .success([1]))
@@ -27,14 +27,14 @@ import Testing
         #expect(receive(ends.b) == .failure(Code(-EAGAIN)))
     }
 
-    @Test func theLargestPacketOfTheProtocolFits() throws {
+    @Test func `The largest packet of the protocol fits`() throws {
         let ends = try Ends()
         let packet = [UInt8](repeating: 7, count: 128 << 10)
         #expect(send(packet, over: ends.a) == 0)
         #expect(receive(ends.b, capacity: packet.count) == .success(packet))
     }
 
-    @Test func aPacketThatIsTooLargeIsAnErrorAndGone() throws {
+    @Test func `A packet that is too large is an error and gone`() throws {
         let ends = try Ends()
         #expect(send([1, 2, 3], over: ends.a) == 0)
         #expect(send([4], over: ends.a) == 0)
@@ -42,7 +42,7 @@ import Testing
         #expect(receive(ends.b, capacity: 2) == .success([4]))
     }
 
-    @Test func aFullQueueDoesNotWait() throws {
+    @Test func `A full queue does not wait`() throws {
         let ends = try Ends()
         let packet = [UInt8](repeating: 1, count: 64 << 10)
         var sent = 0
@@ -53,7 +53,7 @@ import Testing
         #expect(send(packet, over: ends.a) == 0)
     }
 
-    @Test func theEndIsSeenAndSendingThenRaisesNoSignal() throws {
+    @Test func `The end is seen and sending then raises no signal`() throws {
         let (a, b) = try PacketSocket.pair()
         defer { close(b) }
         #expect(send([1], over: a) == 0)
@@ -63,7 +63,7 @@ import Testing
         #expect(send([1], over: b) == EPIPE)
     }
 
-    @Test func aReceivedDescriptorIsClosed() throws {
+    @Test func `A received descriptor is closed`() throws {
         let ends = try Ends()
         let pipe = try Pipe.make()
         defer { close(pipe.reading) }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.enabled(if: (ProcessorSet.ofThisThread?.count ?? 1) > 1))
 struct ProcessorSetTests {
     @Test
-    func threadsThatArePlacedAreLetGo() throws {
+    func `Threads that are placed are let go`() throws {
         let all = try #require(ProcessorSet.ofThisThread)
         let thread = WorkThread()
         defer { thread.end() }
@@ -32,7 +32,7 @@ struct ProcessorSetTests {
     }
 
     @Test
-    func aProcessThatIsGoneHasNoThreads() throws {
+    func `A process that is gone has no threads`() throws {
         let all = try #require(ProcessorSet.ofThisThread)
         #expect(!all.give(threadsOf: .max, to: all))
         #expect(ProcessorSet(ofThread: .max) == nil)

@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ReactorTests {
-    @Test func urgentTokensComeFirst() async throws {
+    @Test func `Urgent tokens come first`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    @Test func aClosedPipeIsAHangup() async throws {
+    @Test func `A closed pipe is a hangup`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -38,7 +38,7 @@ import Testing
         #expect(await resident.events { !$0.isEmpty } == [.ready(9, .hangup)])
     }
 
-    @Test func aDescriptorThatIsNotOneIsRefused() async throws {
+    @Test func `A descriptor that is not one is refused`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func theTimeOfATurnIsOldUntilItIsLookedAtAgain() async throws {
+    @Test func `The time of a turn is old until it is looked at again`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Work in the turn before a deadline does not delay the deadline by its duration.
-    @Test func aDeadlineDoesNotWaitForAsLongAsTheTurnBeforeIt() async throws {
+    @Test func `A deadline does not wait for as long as the turn before it`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -72,7 +72,7 @@ import Testing
         #expect(now < deadline + 250_000_000)
     }
 
-    @Test func aDeadlineFiresOnceAndNotEarly() async throws {
+    @Test func `A deadline fires once and not early`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -108,7 +108,7 @@ import Testing
         #expect(await resident.events { $0.count == 2 }.last == .ready(7, .input))
     }
 
-    @Test func aDeadlineInThePastFiresAtOnce() async throws {
+    @Test func `A deadline in the past fires at once`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -116,7 +116,7 @@ import Testing
         #expect(await resident.events { !$0.isEmpty }.count == 1)
     }
 
-    @Test func anActorOnItIsIsolated() async throws {
+    @Test func `An actor on it is isolated`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -129,7 +129,7 @@ import Testing
         #expect(await resident.turns > 0)
     }
 
-    @Test func jobsQueuedBeforeTheStartRun() async throws {
+    @Test func `Jobs queued before the start run`() async throws {
         let resident = try Resident()
         async let visit: Void = resident.visit()
         try resident.reactor.start(client: resident)
@@ -138,7 +138,7 @@ import Testing
         #expect(await resident.visits == 1)
     }
 
-    @Test func endsWhenStopped() async throws {
+    @Test func `Ends when stopped`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         await resident.visit()
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func aCallAfterTheStopReturns() async throws {
+    func `A call after the stop returns`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         resident.reactor.stop()
@@ -161,7 +161,7 @@ import Testing
         #expect(await resident.visits == 20)
     }
 
-    @Test func theProcessorTimeOfOthersIsMeasured() async throws {
+    @Test func `The processor time of others is measured`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
@@ -176,7 +176,7 @@ import Testing
         #expect(used >= 200_000_000)
     }
 
-    @Test func thereIsNoTimerForAProcessThatIsNot() async throws {
+    @Test func `There is no timer for a process that is not`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }

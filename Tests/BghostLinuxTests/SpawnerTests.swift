@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SpawnerTests {
     /// In a process of its own: a process that adopts orphans does so for good, and ends every child that
     /// it does not know.
-    @Test func endsTheOrphansOfAChildThatLeftItsGroup() async {
+    @Test func `Ends the orphans of a child that left its group`() async {
         await #expect(processExitsWith: .success) {
             Orphan.adopt()
             let spawner = try Spawner()
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func leavesTheChildrenThatItKnows() async {
+    @Test func `Leaves the children that it knows`() async {
         await #expect(processExitsWith: .success) {
             Orphan.adopt()
             let spawner = try Spawner()
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// Not with the process: so the thread must last as long as that, and nothing outlives it.
-    @Test func aChildWithAParentDeathSignalDiesWithTheThread() throws {
+    @Test func `A child with a parent death signal dies with the thread`() throws {
         let spawner = try Spawner()
         let pipe = try Pipe.make()
         defer { close(pipe.reading) }
@@ -68,7 +68,7 @@ import Testing
         child.collectHere()
     }
 
-    @Test func tellsOfAProgramThatCannotBeStarted() throws {
+    @Test func `Tells of a program that cannot be started`() throws {
         let spawner = try Spawner()
         let answer = Mutex<Result<Int32, SystemError>?>(nil)
         let gate = ThreadGate()
@@ -86,7 +86,7 @@ import Testing
         #expect(answer.withLock { $0 } == .failure(SystemError("start", "/dev/null", code: EACCES)))
     }
 
-    @Test func worksInTheOrderOfTheCalls() throws {
+    @Test func `Works in the order of the calls`() throws {
         let spawner = try Spawner()
         let seen = Mutex<[Int]>([])
         for number in 0..<1_000 { spawner.perform { seen.withLock { $0.append(number) } } }
@@ -94,7 +94,7 @@ import Testing
         #expect(seen.withLock { $0 } == Array(0..<1_000))
     }
 
-    @Test func aWorkThreadWorksInOrderAndToItsEnd() {
+    @Test func `A work thread works in order and to its end`() {
         let thread = WorkThread()
         let seen = Mutex<[Int]>([])
         let gate = ThreadGate()

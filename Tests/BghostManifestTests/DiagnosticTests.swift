@@ -12,7 +12,7 @@ struct DiagnosticTests {
     }
 
     @Test
-    func pointsAtThePart() {
+    func `Points at the part`() {
         let text = """
             {
               "version": 1,
@@ -35,7 +35,7 @@ struct DiagnosticTests {
     }
 
     @Test
-    func showsTheOtherPlace() {
+    func `Shows the other place`() {
         let blank = String(repeating: "\n", count: 7)
         let text = "{ \"version\": 1,\n  \"host\": { \"slots\": 1,\(blank)\n  \"slots\": 2 } }"
         #expect(
@@ -57,7 +57,7 @@ struct DiagnosticTests {
     }
 
     @Test
-    func coloursOnlyIfAsked() {
+    func `Colours only if asked`() {
         let plain = Self.rendered("{}")
         let coloured = Self.rendered("{}", color: true)
         #expect(!plain.contains("\u{1B}"))
@@ -74,7 +74,7 @@ struct DiagnosticTests {
 
     /// A file must not be able to control the terminal of the operator who checks it.
     @Test
-    func neutralisesControlCharacters() {
+    func `Neutralises control characters`() {
         let text = "{ \"version\": 1, \"\u{202E}a\u{7F}\u{9B}31m\\u001b[2J\": 0 }"
         let rendered = Self.rendered(text)
         for scalar: Unicode.Scalar in ["\u{1B}", "\u{7F}", "\u{9B}", "\u{202E}"] {
@@ -84,7 +84,7 @@ struct DiagnosticTests {
     }
 
     @Test
-    func cutsLongLines() {
+    func `Cuts long lines`() {
         let padding = String(repeating: " ", count: 500_000)
         let text = "{ \"version\": 1,\(padding)\"slot\": 0,\(padding)}"
         let rendered = Self.rendered(text)
@@ -97,7 +97,7 @@ struct DiagnosticTests {
     }
 
     @Test
-    func alignsWideAndCombiningCharacters() {
+    func `Aligns wide and combining characters`() {
         // Two cells for each ideograph, one for e with its accent.
         let text = "{ \"version\": 1, \"x-日本e\u{301}\": 0, \"slot\": 0 }"
         let lines = Self.rendered(text).split(separator: "\n")
@@ -106,7 +106,7 @@ struct DiagnosticTests {
     }
 
     @Test
-    func namesWholeFiles() {
+    func `Names whole files`() {
         let diagnostic = Diagnostic.unreadable(
             file: "a\nb.json",
             reason: "No such file or directory"
@@ -122,14 +122,14 @@ struct DiagnosticTests {
     }
 
     @Test(arguments: DiagnosticCode.all)
-    func explains(_ code: DiagnosticCode) {
+    func `Each code has an explanation`(_ code: DiagnosticCode) {
         #expect(code.explanation.count > 40)
         #expect(code.explanation.hasSuffix("."))
         #expect(code.rawValue.wholeMatch(of: /BG[12][0-9]{3}/) != nil)
     }
 
     @Test
-    func countsLinesAndColumns() {
+    func `Counts lines and columns`() {
         let source = SourceText(file: "f", bytes: Array("é1\r\n\n2日\u{1F600}3".utf8))
         func place(_ offset: Int) -> [Int] {
             let location = source.location(at: offset)

@@ -13,7 +13,7 @@ struct DropInTests {
         """
 
     @Test
-    func addsAndOverridesInBytewiseOrder() throws {
+    func `Adds and overrides in bytewise order`() throws {
         let (manifest, diagnostics) = ManifestFixture.read(
             Self.main,
             dropIns: [
@@ -37,7 +37,7 @@ struct DropInTests {
     }
 
     @Test
-    func citesBothPlaces() throws {
+    func `Cites both places`() throws {
         let (manifest, diagnostics) = ManifestFixture.read(
             Self.main,
             dropIns: [("tasks.d/10.json", "{ \"tasks\": {\n \"t\": { \"plugin\": \"p\" } } }")]
@@ -60,7 +60,7 @@ struct DropInTests {
         (#"{ "plugins": { "p": { "library": "x", "override": false } } }"#, .definedTwice),
         ("", .emptyFile), ("{", .cutOff), ("[]", .wrongType),
     ])
-    func refuses(dropIn: String, code: DiagnosticCode) {
+    func `A bad drop-in is refused`(dropIn: String, code: DiagnosticCode) {
         let (manifest, diagnostics) = ManifestFixture.read(Self.main, dropIns: [("d.json", dropIn)])
         #expect(manifest == nil)
         #expect(diagnostics.map(\.code) == [code])
@@ -69,7 +69,7 @@ struct DropInTests {
 
     /// What the broken file would have defined is not reported as missing.
     @Test
-    func reportsNoConsequencesOfABrokenFile() {
+    func `Reports no consequences of a broken file`() {
         let (_, diagnostics) = ManifestFixture.read(
             Self.main,
             dropIns: [
@@ -81,7 +81,7 @@ struct DropInTests {
     }
 
     @Test
-    func ordersDiagnosticsByFile() {
+    func `Orders diagnostics by file`() {
         let (_, diagnostics) = ManifestFixture.read(
             #"{ "version": 1, "tasks": { "t": { "plugin": "q" } } }"#,
             dropIns: [("b.json", #"{ "b": 1 }"#), ("a.json", #"{ "a": 1 }"#)]

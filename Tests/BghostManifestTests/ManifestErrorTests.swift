@@ -281,7 +281,7 @@ import Testing
     static let behaviours = schedules + requirements + retries
 
     @Test(arguments: files + keys + sessions + behaviours + types + quantities)
-    func names(_ bad: Bad) throws {
+    func `Each error is named with its place`(_ bad: Bad) throws {
         let (text, places) = ManifestFixture.unmark(bad.text)
         let (manifest, diagnostics) = ManifestFixture.read(text)
         #expect(manifest == nil)
@@ -298,7 +298,7 @@ import Testing
     }
 
     @Test
-    func refusesLargeFiles() {
+    func `Refuses large files`() {
         let head = "{\"version\":1}"
         func read(bytes count: Int) -> (manifest: Manifest?, diagnostics: [Diagnostic]) {
             let padding = String(repeating: " ", count: count - head.utf8.count)
@@ -314,7 +314,7 @@ import Testing
         ([0x7B, 0x22, 0xFF, 0x22, 0x7D], 3), ([0xFF, 0xFE, 0x7B, 0x00], 1),
         ([0x1F, 0x8B, 0x08], 2),
     ])
-    func refusesOtherEncodings(bytes: [UInt8], column: Int) {
+    func `Refuses other encodings`(bytes: [UInt8], column: Int) {
         let (manifest, diagnostics) = ManifestFixture.reader()
             .read(ManifestFile(name: "tasks.json", bytes: bytes))
         #expect(manifest == nil)
@@ -323,7 +323,7 @@ import Testing
     }
 
     @Test
-    func acceptsFreeKeysInEverySection() {
+    func `Accepts free keys in every section`() {
         let (manifest, diagnostics) = ManifestFixture.read(
             """
             { "$schema": 1, "version": 1, "x-": null, "host": { "x-a": 1, "$schema": "s" },

@@ -105,12 +105,12 @@ import Testing
     }
 
     @Test(arguments: try keys())
-    func someValueChangesTheManifest(key: Key) throws {
+    func `Some value changes the manifest`(key: Key) throws {
         let plain = try #require(Self.read(key, nil), "\(key.fields(nil))")
         let others = key.values.compactMap { Self.read(key, $0) }
         #expect(others.isEmpty == false, "none of \(key.values) is accepted")
         #expect(others.contains { $0 != plain }, "it is accepted, and changes nothing")
     }
 
-    @Test func theSchemaIsRead() throws { #expect(try Self.keys().count > 60) }
+    @Test func `The schema is read`() throws { #expect(try Self.keys().count > 60) }
 }

@@ -160,7 +160,9 @@ struct ManifestNameTests {
     ].map { Bad(.badNetworkGrant, grant($0.0), label: $0.1) }
 
     @Test(arguments: identifiers + references + formats + grants)
-    func names(_ bad: Bad) throws { try ManifestErrorTests().names(bad) }
+    func `Each bad name is named with its place`(_ bad: Bad) throws {
+        try ManifestErrorTests().`Each error is named with its place`(bad)
+    }
 
     @Test(arguments: [
         ("localhost:1", "localhost", 1), ("A.Example.ORG:65535", "a.example.org", 65535),
@@ -172,7 +174,7 @@ struct ManifestNameTests {
         ("xn--bcher-kva.de:443", "xn--bcher-kva.de", 443), ("_dns.a-b.org:53", "_dns.a-b.org", 53),
         ("1.org:1", "1.org", 1),
     ])
-    func readsGrants(text: String, host: String, port: UInt16) throws {
+    func `Grants are read`(text: String, host: String, port: UInt16) throws {
         #expect(try NetworkGrant(parsing: text) == NetworkGrant(host: host, port: port))
     }
 
@@ -182,10 +184,10 @@ struct ManifestNameTests {
         "::1:",
         "+1::", "::-1",
     ])
-    func refusesAddresses(text: String) { #expect(IPv6Address(text) == nil) }
+    func `Bad addresses are refused`(text: String) { #expect(IPv6Address(text) == nil) }
 
     @Test
-    func takesExactBesideFamily() throws {
+    func `Takes exact beside family`() throws {
         let (manifest, diagnostics) = ManifestFixture.read(
             Self.tasks(
                 """
@@ -199,7 +201,7 @@ struct ManifestNameTests {
     }
 
     @Test
-    func warnsOfWhatInProcessCannot() throws {
+    func `Warns of what in process cannot`() throws {
         let (manifest, diagnostics) = ManifestFixture.read(
             ManifestFixture.plugin(
                 """
@@ -221,7 +223,7 @@ struct ManifestNameTests {
     /// A key that is new in `limits` is one that only a worker enforces, until the list of the others
     /// has it.
     @Test
-    func warnsOfEachLimitOfWorkers() throws {
+    func `Warns of each limit of workers`() throws {
         let values = [
             "memory": "\"1GiB\"", "cpu": "\"1s\"", "cpuQuota": "\"50%\"", "processes": "2",
             "descriptors": "32", "output": "\"1MiB\"", "result": "\"1KiB\"", "data": "\"1MiB\"",

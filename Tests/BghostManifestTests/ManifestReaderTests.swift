@@ -81,7 +81,7 @@ struct ManifestReaderTests {
     ]
 
     @Test
-    func readsEveryKey() throws {
+    func `Reads every key`() throws {
         let (manifest, diagnostics) = ManifestFixture.read(Self.everything, secrets: Self.secrets)
         #expect(diagnostics.isEmpty)
         let read = try #require(manifest)
@@ -233,7 +233,7 @@ struct ManifestReaderTests {
     }
 
     @Test
-    func takesDefaultsForWhatIsNotWritten() throws {
+    func `Takes defaults for what is not written`() throws {
         let (manifest, diagnostics) = ManifestFixture.read(
             """
             { "version": 1, "plugins": { "p": { "library": "libp.so" } },
@@ -260,7 +260,7 @@ struct ManifestReaderTests {
     }
 
     @Test
-    func refusesEveryPrefix() {
+    func `Refuses every prefix`() {
         let bytes = Array(Self.everything.utf8)
         let reader = ManifestFixture.reader(secrets: Self.secrets)
         let end = bytes.lastIndex(of: UInt8(ascii: "}")) ?? 0
@@ -277,7 +277,7 @@ struct ManifestReaderTests {
 
     /// Whatever the bytes, there is a manifest or an error, and never both.
     @Test(arguments: SeededGenerator.seeds(6))
-    func survivesMutations(seed: UInt64) {
+    func `Mutated manifests are read or refused`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let source = Array(Self.everything.utf8)
         let reader = ManifestFixture.reader(secrets: Self.secrets)
@@ -303,7 +303,7 @@ struct ManifestReaderTests {
     }
 
     @Test
-    func collectsAllProblemsInOrder() {
+    func `Collects all problems in order`() {
         let (manifest, diagnostics) = ManifestFixture.read(
             """
             {
@@ -326,7 +326,7 @@ struct ManifestReaderTests {
     }
 
     @Test
-    func stopsAtAHundred() {
+    func `Stops at a hundred`() {
         let keys = (0..<5000).map { "\"k\($0)\":0" }.joined(separator: ",")
         let diagnostics = ManifestFixture.read("{\"version\":1,\(keys)}").diagnostics
         #expect(diagnostics.count == 101)

@@ -13,7 +13,7 @@ struct ManifestSchemaTests {
     ///
     /// `BGHOST_WRITE_SCHEMA=1 swift test --disable-xctest --filter ManifestSchemaTests`
     @Test
-    func committedFileIsGenerated() throws {
+    func `Committed file is generated`() throws {
         let path = PackageRoot.path + "/Config/tasks.schema.json"
         let generated = ManifestSchema.json()
         if getenv("BGHOST_WRITE_SCHEMA") != nil { try File.write(generated.utf8, to: path) }
@@ -23,7 +23,7 @@ struct ManifestSchemaTests {
 
     /// The words with which the fuzzer makes manifests; written with the schema.
     @Test
-    func fuzzDictionaryHasEachKeyAndWord() throws {
+    func `Fuzz dictionary has each key and word`() throws {
         let path = PackageRoot.path + "/Fuzz/Dictionaries/manifest.dict"
         var words: Set<String> = []
         collect(try JSONReader.parse(ManifestSchema.json()), &words)
@@ -57,7 +57,7 @@ struct ManifestSchemaTests {
 
     /// Each default of the schema reads as the same manifest as without the key.
     @Test
-    func eachDefaultIsTheReaders() throws {
+    func `Each default is the readers`() throws {
         let schema = try JSONReader.parse(ManifestSchema.json())
         var seen = 0
         for section in ["plugins", "tasks", "sessions"] {
@@ -107,7 +107,7 @@ struct ManifestSchemaTests {
 
     /// The schema is walked as an editor would, and every object in it is closed and explained.
     @Test
-    func describesEveryKey() throws {
+    func `Describes every key`() throws {
         let schema = try JSONReader.parse(ManifestSchema.json())
         #expect(schema["$schema"]?.string == "https://json-schema.org/draft/2020-12/schema")
         var seen = 0
@@ -151,7 +151,7 @@ struct ManifestSchemaTests {
         ("tasks", "submitAtStart", "false"), ("tasks", "parameters", "{}"), ("tasks", "every", nil),
         ("tasks", "limits/runtime", nil),
     ])
-    func tellsDefaults(section: String, key: String, value: String?) throws {
+    func `The schema tells defaults`(section: String, key: String, value: String?) throws {
         let schema = try JSONReader.parse(ManifestSchema.json())
         let entry = schema["properties"]?[section]?["patternProperties"]?.object?.first?.value
         let pointer = "/properties/" + key.split(separator: "/").joined(separator: "/properties/")
@@ -179,7 +179,7 @@ struct ManifestSchemaTests {
 
     /// Every manifest that ships as a sample is read.
     @Test(arguments: try samples())
-    func sampleManifestIsGood(_ path: String) throws {
+    func `Sample manifest is good`(_ path: String) throws {
         let bytes = try File.read(PackageRoot.path + "/" + path)
         let (manifest, diagnostics) = ManifestFixture.reader(unresolved: .warning)
             .read(ManifestFile(name: path, bytes: bytes))

@@ -21,7 +21,7 @@ struct SecretTests {
         (#""${manifest:dir}/spool""#, #"{"a":"/etc/bghost/spool"}"#),
         (#""${credential:n-1.x}""#, #"{"a":"${env:A}"}"#),
     ])
-    func expands(value: String, expected: String) {
+    func `References to secrets are expanded`(value: String, expected: String) {
         let (manifest, diagnostics) = ManifestFixture.read(
             Self.config(value),
             secrets: [
@@ -49,10 +49,12 @@ struct SecretTests {
         .init(.unresolvedSecret, ManifestFixture.task("\"parameters\": { \"a\": \"▶${file:x}\" }")),
         .init(.unresolvedSecret, ManifestFixture.host("\"stateDirectory\": \"▶${env:A}/x\"")),
     ])
-    func names(_ bad: ManifestErrorTests.Bad) throws { try ManifestErrorTests().names(bad) }
+    func `Each bad secret is named with its place`(_ bad: ManifestErrorTests.Bad) throws {
+        try ManifestErrorTests().`Each error is named with its place`(bad)
+    }
 
     @Test
-    func warnsInsteadAndKeepsTheReference() {
+    func `Warns instead and keeps the reference`() {
         let (manifest, diagnostics) = ManifestFixture.read(
             Self.config("\"${env:A}\""),
             unresolved: .warning
@@ -68,7 +70,7 @@ struct SecretTests {
         ("${env:A}", "~/hush", .badPath),
         ("unix:${env:A}", "/hush" + String(repeating: "h", count: 107), .badPath),
     ])
-    func neverPrintsValues(path: String, value: String, code: DiagnosticCode) {
+    func `Never prints values`(path: String, value: String, code: DiagnosticCode) {
         let key = path.hasPrefix("unix:") ? "control" : "stateDirectory"
         let (manifest, diagnostics) = ManifestFixture.read(
             ManifestFixture.host("\"\(key)\": \"\(path)\", \"slots\": 0"),
@@ -82,7 +84,7 @@ struct SecretTests {
     }
 
     @Test
-    func measuresSettingsWithTheirSecrets() {
+    func `Measures settings with their secrets`() {
         let (manifest, diagnostics) = ManifestFixture.read(
             Self.config("\"${env:A}\""),
             secrets: ["${env:A}": String(repeating: "hush", count: 1 << 14)]

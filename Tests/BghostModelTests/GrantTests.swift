@@ -13,7 +13,7 @@ import Testing
         ("*.example.org", "www.example.org.evil.test", false),
         ("::1", "::1", true), ("::1", "::2", false), ("127.0.0.1", "127.0.0.1", true),
     ])
-    func covers(grant: String, host: String, isAllowed: Bool) {
+    func `A grant covers its host and port only`(grant: String, host: String, isAllowed: Bool) {
         let grant = NetworkGrant(host: grant, port: 443)
         #expect(grant.allows(host: host, port: 443) == isAllowed)
         #expect(!grant.allows(host: host, port: 80))
@@ -23,7 +23,7 @@ import Testing
         "a", "A", "7", "a.b", "com.example.stormy.refresh", "a_b", "a-b",
         "a.b.*", "a.*", String(repeating: "x", count: 128),
     ])
-    func isAnIdentifier(text: String) {
+    func `Is an identifier`(text: String) {
         #expect(IdentifierPattern(text)?.description == text)
     }
 
@@ -31,7 +31,7 @@ import Testing
         "", "*", ".*", ".", ".a", "a.", "a..b", "a.*.b", "a*", "a.**", "*.a", "a. b", " a", "a\n",
         "_a", "-a", "a._b", "a.-b", "ä", "a/b", "a\u{0}", String(repeating: "x", count: 129),
     ])
-    func isNoIdentifier(text: String) {
+    func `Is no identifier`(text: String) {
         #expect(IdentifierPattern(text) == nil)
     }
 
@@ -40,7 +40,8 @@ import Testing
         ("a.*", "a.b", true), ("a.*", "a.b.c", true), ("a.*", "a", false), ("a.*", "a.", false),
         ("a.*", "ab.c", false), ("a.*", "A.b", false),
     ])
-    func matches(pattern: String, identifier: String, isMatch: Bool) throws {
+    func `A pattern matches identifiers`(pattern: String, identifier: String, isMatch: Bool) throws
+    {
         #expect(try #require(IdentifierPattern(pattern)).matches(identifier) == isMatch)
     }
 }

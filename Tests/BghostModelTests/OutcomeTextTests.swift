@@ -26,13 +26,13 @@ import Testing
     ]
 
     @Test(arguments: pairs)
-    func writesAndReads(outcome: Outcome, text: String) {
+    func `Writes and reads`(outcome: Outcome, text: String) {
         #expect(outcome.text == text)
         #expect(Outcome(text: text) == outcome)
     }
 
     /// A word or a reason that is not among the pairs has no test.
-    @Test func eachWordAndReasonIsAmongThePairs() {
+    @Test func `Each word and reason is among the pairs`() {
         #expect(Set(Self.pairs.map(\.0.word)) == Set(Outcome.Word.allCases))
         let reasons = Self.pairs.compactMap { outcome, _ -> String? in
             guard case .killed(let reason) = outcome else { return nil }
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: KillReason.allCases)
-    func killReasonsSurvive(reason: KillReason) {
+    func `Kill reasons survive`(reason: KillReason) {
         #expect(Outcome(text: Outcome.killed(reason).text) == .killed(reason))
     }
 
@@ -53,18 +53,18 @@ import Testing
         "crashed()", "crashed(memory)", "crashed(exit)", "crashed(exit x)", "crashed(signal 0)",
         "crashed(signal -1)", "killed(protocolFault(65536))", "killed(protocolFault())", "lost ",
     ])
-    func refuses(text: String) {
+    func `Texts that are no outcome are refused`(text: String) {
         #expect(Outcome(text: text) == nil)
     }
 
     @Test(arguments: StopReason.allCases)
-    func stopReasonsSurvive(reason: StopReason) {
+    func `Stop reasons survive`(reason: StopReason) {
         #expect(StopReason(text: reason.text) == reason)
         #expect(StopReason(text: reason.text + "x") == nil)
     }
 
     @Test(arguments: [Int32(-1), 0, 32, 64, Int32.max])
-    func namesNoSignalThatHasNoName(number: Int32) {
+    func `Names no signal that has no name`(number: Int32) {
         #expect(SignalName.text(of: number) == "signal \(number)")
     }
 }

@@ -35,11 +35,11 @@ import Testing
         pace.committedThere(took: took, wasAlone: wasAlone, now: now)
     }
 
-    @Test mutating func aLoneCommitRunsOnItsCallersThread() {
+    @Test mutating func `A lone commit runs on its caller's thread`() {
         for _ in 0..<10 { #expect(commit(after: 100_000)) }
     }
 
-    @Test mutating func manyCommitsUseTheThreadUntilTheyAreDone() {
+    @Test mutating func `Many commits use the thread until they are done`() {
         #expect(commit(after: 100_000))
         // The next one has waited for the first.
         #expect(!isHere(after: 1000))
@@ -53,7 +53,7 @@ import Testing
         #expect(isHere(after: 50_000))
     }
 
-    @Test mutating func commitsReturnToTheCallerAfterAPause() {
+    @Test mutating func `Commits return to the caller after a pause`() {
         #expect(commit(after: 100_000))
         #expect(!isHere(after: 1000))
         transaction(wasAlone: false)
@@ -62,20 +62,20 @@ import Testing
     }
 
     /// One after the other without a pause: only a few are spent on finding out that it is no crowd.
-    @Test mutating func aCallerThatAlternatesIsDetected() {
+    @Test mutating func `A caller that alternates is detected`() {
         let there = (0..<10_000).count { _ in !commit(after: 1000) }
         #expect((1...200).contains(there), "\(there)")
     }
 
     /// Trust is of the one who has earned it: after a pause it may be another's turn.
-    @Test mutating func trustEndsWithAPause() {
+    @Test mutating func `Trust ends with a pause`() {
         for _ in 0..<10 { _ = commit(after: 1000) }
         #expect(commit(after: 1000))
         #expect(commit(after: 100_000))
         #expect(!commit(after: 1000))
     }
 
-    @Test mutating func theThreadWaitsForASlowDisk() {
+    @Test mutating func `The thread waits for a slow disk`() {
         #expect(commit(after: 100_000, took: CommitPace.inlineMax + 1))
         #expect(!commit(after: 1_000_000_000, took: CommitPace.inlineMax + 1))
         #expect(!commit(after: 1_000_000_000))

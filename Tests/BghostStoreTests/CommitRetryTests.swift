@@ -7,7 +7,7 @@ import Testing
 
 /// When a commit that failed is tried again.
 @Suite struct CommitRetryTests {
-    @Test func pausesGrowToABound() {
+    @Test func `Pauses grow to a bound`() {
         var retry = CommitRetry()
         var now: MonotonicInstant = 1_000_000_000_000
         var pauses: [UInt64] = []
@@ -26,7 +26,7 @@ import Testing
         #expect(retry.due.since(now) == CommitRetry.pauseMin)
     }
 
-    @Test func aHintRetriesSoonerAndManyHintsNoSooner() {
+    @Test func `A hint retries sooner and many hints no sooner`() {
         var retry = CommitRetry()
         let now: MonotonicInstant = 1_000_000_000_000
         for _ in 0..<10 { retry.failed(now: now) }
@@ -34,7 +34,7 @@ import Testing
         #expect(retry.due == now + CommitRetry.hintPause)
     }
 
-    @Test func aCallerWaitsOnlyBrieflyForTheEnd() {
+    @Test func `A caller waits only briefly for the end`() {
         var retry = CommitRetry()
         let now: MonotonicInstant = 1_000_000_000_000
         for _ in 0..<10 { retry.failed(now: now) }

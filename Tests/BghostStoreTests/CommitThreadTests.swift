@@ -26,7 +26,8 @@ import Testing
         [.accepted(Sample.request(number), replacing: nil)]
     }
 
-    @Test(.timeLimit(.minutes(5))) func aLoneCommitIsAnsweredBeforeTheCallReturns() throws {
+    @Test(.timeLimit(.minutes(5))) func `A lone commit is answered before the call returns`() throws
+    {
         let store = try open()
         let isAnswered = Mutex(false)
         store.commit(Self.accept(1)) { result in
@@ -37,7 +38,9 @@ import Testing
     }
 
     /// A commit without a completion must not block its caller.
-    @Test(.timeLimit(.minutes(5))) func aCommitWithoutACompletionDoesNotBlockItsCaller() throws {
+    @Test(.timeLimit(.minutes(5))) func `A commit without a completion does not block its caller`()
+        throws
+    {
         let store = try open()
         let caller = pthread_self()
         let thread = Mutex<pthread_t>(caller)
@@ -49,7 +52,8 @@ import Testing
         store.close()
     }
 
-    @Test(.timeLimit(.minutes(5))) func theThreadThatWritesAnswersAtRestAndAfterItsWork() throws {
+    @Test(.timeLimit(.minutes(5)))
+    func `The thread that writes answers at rest and after its work`() throws {
         let store = try open()
         let caller = pthread_self()
         let threads = Mutex<[pthread_t]>([])
@@ -71,7 +75,7 @@ import Testing
     }
 
     /// A thread that waits for a disk must not look as if it worked.
-    @Test(.timeLimit(.minutes(5))) func aThreadThatHangsDoesNotAnswer() throws {
+    @Test(.timeLimit(.minutes(5))) func `A thread that hangs does not answer`() throws {
         let store = try open()
         _ = try store.recover()
         let (isHeld, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -89,7 +93,7 @@ import Testing
     }
 
     /// A commit that a completion makes comes after it, on whichever thread it runs.
-    @Test(.timeLimit(.minutes(5))) func anAnswerMayCommit() throws {
+    @Test(.timeLimit(.minutes(5))) func `An answer may commit`() throws {
         let store = try open()
         let order = Mutex<[Int]>([])
         store.commit(Self.accept(1)) { _ in
@@ -113,7 +117,7 @@ import Testing
     /// Several threads, each waiting for its answer or not: none is lost, and each gets its answers
     /// in the order of its commits.
     @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 3] as [UInt64])
-    func threadsGetTheirAnswersInOrder(seed: UInt64) async throws {
+    func `Threads get their answers in order`(seed: UInt64) async throws {
         let store = try open()
         let answers = Answers()
         await withTaskGroup { group in
@@ -145,7 +149,7 @@ import Testing
         store.close()
     }
 
-    @Test(.timeLimit(.minutes(5))) func aClosedStoreSaysSo() throws {
+    @Test(.timeLimit(.minutes(5))) func `A closed store says so`() throws {
         let store = try open()
         store.close()
         let error = Mutex<StoreError?>(nil)

@@ -60,7 +60,7 @@ import Testing
         )
     }
 
-    @Test(.timeLimit(.minutes(5))) func forgetsTheOldestRuns() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Forgets the oldest runs`() async throws {
         let store = try open(HistoryPolicy(host: HistorySettings(runs: 100)))
         for number in 0..<1000 { store.store.commit(Sample.wholeLife(number)) { _ in } }
         _ = try store.store.recover()
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [true, false])
-    func forgetsWhatIsTooOldOrTooMuch(byAge: Bool) async throws {
+    func `Forgets what is too old or too much`(byAge: Bool) async throws {
         let settings = HistorySettings(
             runs: 1_000_000,
             age: byAge ? .zero : .seconds(86_400),

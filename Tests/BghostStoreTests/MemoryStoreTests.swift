@@ -7,12 +7,12 @@ import Testing
 
 @Suite(.ownThreads) struct MemoryStoreTests {
     @Test(.timeLimit(.minutes(5)), arguments: StoreConformance.checks)
-    func conforms(_ check: StoreConformance.Check) async throws {
+    func `The memory store conforms`(_ check: StoreConformance.Check) async throws {
         try await check.run(StoreConformance(store: MemoryStore()))
     }
 
     @Test(arguments: [1, 2, 3, 7])
-    func keepsOnlyTheNewest(historyMax: Int) {
+    func `Keeps only the newest`(historyMax: Int) {
         let store = MemoryStore(historyMax: historyMax)
         for number in 1...20 {
             store.commit(Sample.wholeLife(number)) { _ in }
@@ -23,13 +23,13 @@ import Testing
     }
 
     @Test(arguments: [0, -1, Int.min])
-    func keepsAtLeastOne(historyMax: Int) {
+    func `Keeps at least one`(historyMax: Int) {
         let store = MemoryStore(historyMax: historyMax)
         store.commit(Sample.wholeLife(1) + Sample.wholeLife(2)) { _ in }
         #expect(store.runs(task: nil, limit: 100).map(\.id) == [Sample.id(2)])
     }
 
-    @Test func aTaskWhoseRunsAreOverwrittenHasNoLastRun() {
+    @Test func `A task whose runs are overwritten has no last run`() {
         let store = MemoryStore(historyMax: 2)
         for (number, task) in [(1, "rare"), (2, "busy"), (3, "busy")] {
             store.commit(Sample.wholeLife(number, task: task)) { _ in }
@@ -40,7 +40,7 @@ import Testing
         #expect(store.lastRun(task: "rare")?.id == Sample.id(4))
     }
 
-    @Test func hasNothingToBackUp() {
+    @Test func `Has nothing to back up`() {
         #expect(throws: StoreError.self) { try MemoryStore().backup(to: "/nowhere/at-all") }
     }
 }

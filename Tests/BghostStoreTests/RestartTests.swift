@@ -21,7 +21,7 @@ import Testing
     }
 
     /// The bound is a generous one for a debug build; `make bench` has the figure.
-    @Test(.timeLimit(.minutes(5))) func manyRequestsAreTakenOverSoonAndWhole() throws {
+    @Test(.timeLimit(.minutes(5))) func `Many requests are taken over soon and whole`() throws {
         let count = 50_000
         let running = 500
         let store = try SQLiteStore(path: path)
@@ -55,7 +55,7 @@ import Testing
 
     /// Nothing is written to a store whose rows have not been read, and nothing after they turned
     /// out to be damaged, from whichever caller.
-    @Test(.timeLimit(.minutes(5))) func aDamagedStoreIsLeftAsItIs() throws {
+    @Test(.timeLimit(.minutes(5))) func `A damaged store is left as it is`() throws {
         let store = try SQLiteStore(path: path)
         for number in 0..<100 {
             store.commit([.accepted(Self.request(number), replacing: nil)]) { _ in }
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// A store that is only looked at is not written to.
-    @Test(.timeLimit(.minutes(5))) func aStoreThatIsNotReadIsNotTouched() throws {
+    @Test(.timeLimit(.minutes(5))) func `A store that is not read is not touched`() throws {
         try SQLiteStore(path: path).close()
         let before = try File.read(path)
         try SQLiteStore(path: path).close()

@@ -23,13 +23,13 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: StoreConformance.checks)
-    func conforms(_ check: StoreConformance.Check) async throws {
+    func `The SQLite store conforms`(_ check: StoreConformance.Check) async throws {
         let store = try open()
         defer { store.close() }
         try await check.run(StoreConformance(store: store))
     }
 
-    @Test(.timeLimit(.minutes(5))) func keepsEverythingOverARestart() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Keeps everything over a restart`() async throws {
         let store = StoreConformance(store: try open())
         var record = Sample.fullRecord
         record.state = .running
@@ -80,7 +80,7 @@ import Testing
 
     /// A list that cannot be kept takes none of those with it that are committed in the same
     /// breath.
-    @Test(.timeLimit(.minutes(5))) func keepsAListWholeOrNotAtAll() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Keeps a list whole or not at all`() async throws {
         let store = try open()
         let leased = Sample.request(1)
         store.commit([

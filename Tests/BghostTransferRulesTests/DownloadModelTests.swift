@@ -7,7 +7,7 @@ import Testing
 /// A server whose file changes, connections that break, kills and power cuts: what is complete in
 /// the end is one version, and not a byte of another.
 @Suite struct DownloadModelTests {
-    @Test(arguments: SeededGenerator.seeds(32)) func neverMixesVersions(seed: UInt64) {
+    @Test(arguments: SeededGenerator.seeds(32)) func `Never mixes versions`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var completions = 0
         for round in 0..<50 {

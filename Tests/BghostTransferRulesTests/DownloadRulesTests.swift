@@ -23,19 +23,19 @@ import Testing
         DownloadRules.ask(point, length: length, boot: boot, method: method)
     }
 
-    @Test func asksForTheRestOfWhatIsThere() {
+    @Test func `Asks for the rest of what is there`() {
         #expect(ask(Self.point(), 60) == .rest(from: 60, ifRange: "\"v1\""))
         // After a power cut only what was made durable counts.
         #expect(ask(Self.point(), 60, boot: "b2") == .rest(from: 40, ifRange: "\"v1\""))
         #expect(ask(Self.point(), 30, boot: "b2") == .rest(from: 30, ifRange: "\"v1\""))
     }
 
-    @Test func asksForNothingIfAllIsThere() {
+    @Test func `Asks for nothing if all is there`() {
         #expect(ask(Self.point(), 100) == .nothing)
         #expect(ask(Self.point(bytes: 100), 100, boot: "b2") == .nothing)
     }
 
-    @Test func restartsIfItCannotResume() {
+    @Test func `Restarts if it cannot resume`() {
         #expect(ask(TransferPoint(boot: Self.boot), 60) == .whole)
         #expect(ask(Self.point(), 0) == .whole)
         #expect(ask(Self.point(), 101) == .whole)
@@ -127,7 +127,7 @@ import Testing
         Case("not modified", 304, [:], fault: .status),
     ]
 
-    @Test(arguments: answers) func judgesAnAnswer(to answer: Case) {
+    @Test(arguments: answers) func `Judges an answer`(to answer: Case) {
         let ask = DownloadAsk.rest(from: 60, ifRange: "\"v1\"")
         let verdict = DownloadRules.judge(
             answer.head,
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func notSatisfiableMayMeanThatAllIsThere() {
+    @Test func `Not satisfiable may mean that all is there`() {
         func judge(_ fields: [String: String], total: Int64?) -> DownloadVerdict {
             DownloadRules.judge(
                 Case("", 416, fields).head,
@@ -162,7 +162,7 @@ import Testing
         #expect(judge(["content-range": "bytes */60"], total: 100) != .complete)
     }
 
-    @Test func theEndOfAPartIsNotTheEndOfTheFile() {
+    @Test func `The end of a part is not the end of the file`() {
         func isComplete(_ status: Int, total: Int64?) -> Bool {
             DownloadRules.isComplete(
                 Case("", status, [:]).head,
@@ -177,7 +177,7 @@ import Testing
         #expect(!isComplete(206, total: nil))
     }
 
-    @Test func aRangeThatWasNotRequestedIsRefused() {
+    @Test func `A range that was not requested is refused`() {
         let verdict = DownloadRules.judge(
             Case("", 206, Self.part("0-99/100")).head,
             to: .whole,
@@ -191,7 +191,7 @@ import Testing
         #expect(fault.verdict == .afresh)
     }
 
-    @Test func onlyServersFaultsAndLoadAreTriedAgain() {
+    @Test func `Only server's faults and load are tried again`() {
         let again = (100..<600).filter {
             TransferFault(.status, "", status: $0).verdict == .again
         }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SlotTableTests {
     private func id(_ number: Int) -> RunID { RunID(high: 0, low: UInt64(number)) }
 
-    @Test func firstComeFirstServed() {
+    @Test func `First come first served`() {
         var table = SlotTable(totalMax: 3, perServerMax: 2)
         for number in 1...4 { table.request(id(number), server: "a") }
         table.request(id(5), server: "b")
@@ -21,7 +21,7 @@ import Testing
         #expect(table.grant().isEmpty)
     }
 
-    @Test func aSlotMovesOnlyToWhereThereIsOne() {
+    @Test func `A slot moves only to where there is one`() {
         var table = SlotTable(totalMax: 9, perServerMax: 1)
         table.request(id(1), server: "a")
         table.request(id(2), server: "b")
@@ -35,7 +35,7 @@ import Testing
         #expect(table.grant() == [id(3)])
     }
 
-    @Test(arguments: SeededGenerator.seeds(16)) func boundsHold(seed: UInt64) {
+    @Test(arguments: SeededGenerator.seeds(16)) func `The bounds of slots hold`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var table = SlotTable(totalMax: 5, perServerMax: 2)
         var held: [Int: String] = [:]
@@ -84,7 +84,7 @@ import Testing
 
     private func id(_ number: Int) -> RunID { RunID(high: 0, low: UInt64(number)) }
 
-    @Test func aSessionEndsWithItsLastTransfer() {
+    @Test func `A session ends with its last transfer`() {
         var index = SessionIndex()
         index.begin(id(1), key: "a", in: session)
         index.begin(id(2), key: "b", in: session)
@@ -94,7 +94,7 @@ import Testing
         #expect(index.complete(session) == [id(1), id(2)])
     }
 
-    @Test func anEndIsDeliveredUntilItIsAcknowledged() {
+    @Test func `An end is delivered until it is acknowledged`() {
         var index = SessionIndex()
         index.begin(id(1), key: "a", in: session)
         index.end(id(1), key: "a", in: session, isTaken: false)
@@ -109,7 +109,7 @@ import Testing
         #expect(index == SessionIndex())
     }
 
-    @Test func aTransferThatARunAwaitedIsNotInTheWake() {
+    @Test func `A transfer that a run awaited is not in the wake`() {
         var index = SessionIndex()
         index.begin(id(1), key: "a", in: session)
         index.end(id(1), key: "a", in: session, isTaken: true)
@@ -117,7 +117,7 @@ import Testing
         #expect(index == SessionIndex())
     }
 
-    @Test func theSameRequestIsFoundWhileItIsUnderWay() {
+    @Test func `The same request is found while it is under way`() {
         var index = SessionIndex()
         index.begin(id(1), key: "a", in: session)
         #expect(index.existing("a", in: session) == id(1))

@@ -59,7 +59,7 @@ private struct Driver {
 }
 
 @Suite struct TransferMachineTests {
-    @Test func noTransferStartsBeforeItIsStored() {
+    @Test func `No transfer starts before it is stored`() {
         var driver = Driver()
         #expect(driver.feed(.slot) == [.free])
         #expect(driver.machine.state == .queued)
@@ -68,7 +68,7 @@ private struct Driver {
         #expect(driver.machine.attempt == 1)
     }
 
-    @Test func anAnswerIsTheEnd() {
+    @Test func `An answer is the end`() {
         var driver = Driver()
         driver.begin()
         let answer = TransferAnswer(status: 200, bytes: 9)
@@ -79,7 +79,7 @@ private struct Driver {
         #expect(driver.machine.state == .done)
     }
 
-    @Test func consecutiveFailuresBackOff() {
+    @Test func `Consecutive failures back off`() {
         var driver = Driver(timeout: 86_400 * second)
         driver.feed(.stored)
         var delays: [UInt64] = []
@@ -94,7 +94,7 @@ private struct Driver {
         #expect(delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600])
     }
 
-    @Test func progressMakesAFailureTheFirstInItsRow() {
+    @Test func `Progress makes a failure the first in its row`() {
         var driver = Driver()
         driver.begin()
         for _ in 0..<3 {
@@ -107,7 +107,7 @@ private struct Driver {
         #expect(driver.machine.status.failures == 1)
     }
 
-    @Test func theServersRetryAfterIsKept() {
+    @Test func `The server's Retry-After is kept`() {
         let chances: [(UInt64) -> UInt64] = [{ _ in 0 }, { $0 - 1 }]
         for random in chances {
             var driver = Driver()
@@ -121,7 +121,7 @@ private struct Driver {
         }
     }
 
-    @Test func aRetryAfterBeyondTheDeadlineIsNotWaitedFor() {
+    @Test func `A Retry-After beyond the deadline is not waited for`() {
         var driver = Driver(timeout: 60 * second)
         driver.begin()
         #expect(driver.fail(.status, retryAfter: 61 * second) == [.free, .save, .end])
@@ -129,7 +129,7 @@ private struct Driver {
     }
 
     @Test(arguments: TransferFault.Code.allCases)
-    func onlySomeFaultsAreTheEnd(code: TransferFault.Code) {
+    func `Only some faults are the end`(code: TransferFault.Code) {
         var driver = Driver()
         driver.begin()
         let effects = driver.fail(code)
@@ -144,7 +144,7 @@ private struct Driver {
         }
     }
 
-    @Test func repeatedFaultsFailTheTransfer() {
+    @Test func `Repeated faults fail the transfer`() {
         var driver = Driver()
         driver.feed(.stored)
         for _ in 0..<3 {
@@ -158,7 +158,7 @@ private struct Driver {
         #expect(driver.machine.state == .failed)
     }
 
-    @Test func silenceEndsAnAttempt() {
+    @Test func `Silence ends an attempt`() {
         var driver = Driver()
         driver.begin()
         driver.now += 60 * second
@@ -172,7 +172,7 @@ private struct Driver {
         #expect(driver.machine.status.fault?.code == .idle)
     }
 
-    @Test func aByteNowAndThenCountsAsSilence() {
+    @Test func `A byte now and then counts as silence`() {
         var driver = Driver()
         driver.begin()
         var bytes: UInt64 = 0
@@ -185,7 +185,7 @@ private struct Driver {
         #expect(driver.now == 1060 * second)
     }
 
-    @Test func slowIsNotSilent() {
+    @Test func `Slow is not silent`() {
         var driver = Driver()
         driver.begin()
         for step in 1...50 {
@@ -195,7 +195,7 @@ private struct Driver {
         #expect(driver.machine.state == .active)
     }
 
-    @Test func theTimeForAllAttemptsIsTheEnd() {
+    @Test func `The time for all attempts is the end`() {
         for stop in ["active", "retrying", "waiting", "paused"] {
             var driver = Driver(timeout: 100 * second)
             driver.begin()
@@ -214,7 +214,7 @@ private struct Driver {
         }
     }
 
-    @Test func aTransferWaitsForItsRequirements() {
+    @Test func `A transfer waits for its requirements`() {
         var driver = Driver(isMet: false)
         #expect(driver.feed(.stored) == [.arm(4600 * second)])
         #expect(driver.feed(.requirements(isMet: true)) == [.requestSlot])
@@ -226,7 +226,7 @@ private struct Driver {
         #expect(driver.machine.status.failures == 0)
     }
 
-    @Test func aPauseLastsUntilItIsOver() {
+    @Test func `A pause lasts until it is over`() {
         var driver = Driver()
         driver.begin()
         let paused = driver.feed(.pause)
@@ -236,7 +236,7 @@ private struct Driver {
         #expect(driver.feed(.resume) == [.requestSlot, .save])
     }
 
-    @Test func aWaitingRunMayDetach() {
+    @Test func `A waiting run may detach`() {
         var driver = Driver(isAttached: true)
         driver.begin()
         #expect(driver.feed(.attach) == [])
@@ -252,7 +252,7 @@ private struct Driver {
 /// Chance picks what happens; what must always be so is checked after each step.
 @Suite struct TransferMachineModelTests {
     @Test(arguments: SeededGenerator.seeds(64))
-    func holds(seed: UInt64) {
+    func `What must always be so holds after each step`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<40 { Walk(isAttached: .random(using: &generator)).run(&generator) }
     }

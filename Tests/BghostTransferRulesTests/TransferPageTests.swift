@@ -29,7 +29,7 @@ import Testing
         )
     }
 
-    @Test func aPageHasAllThatFit() throws {
+    @Test func `A page has all that fit`() throws {
         let all = (1...3).map { transfer($0) }
         let whole = TransferPage(of: all, bytesMax: .max)
         #expect(whole.ids == all.map(\.id))
@@ -47,7 +47,7 @@ import Testing
         #expect(short.json.utf8.count <= whole.json.utf8.count - 1)
     }
 
-    @Test func aTooLargeEntryReportsItsLength() {
+    @Test func `A too large entry reports its length`() {
         let all = [transfer(1), transfer(2)]
         let none = TransferPage(of: all, bytesMax: 10)
         #expect(none.ids.isEmpty && none.hasMore)
@@ -56,7 +56,7 @@ import Testing
         #expect(one.json.utf8.count == none.need)
     }
 
-    @Test func theFirstEntryIsShortenedIfItDoesNotFit() throws {
+    @Test func `The first entry is shortened if it does not fit`() throws {
         let long = transfer(1, continuation: String(repeating: "x", count: 4000))
         let page = TransferPage(of: [long, transfer(2)], bytesMax: 1000, mayCut: true)
         #expect(page.ids.first == long.id)

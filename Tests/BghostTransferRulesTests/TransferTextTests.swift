@@ -13,7 +13,7 @@ import Testing
             ("Thu, 29 Feb 2024 23:59:60 GMT", 1_709_251_200),
         ] as [(String, Int64)]
     )
-    func readsADate(text: String, seconds: Int64) {
+    func `Reads a date`(text: String, seconds: Int64) {
         #expect(HTTPDate.unixSeconds(text) == seconds)
     }
 
@@ -26,11 +26,11 @@ import Testing
             "Süß, 06 Nov 1994 08:49:3 GMT",
         ]
     )
-    func refusesInvalidDates(text: String) {
+    func `Refuses invalid dates`(text: String) {
         #expect(HTTPDate.unixSeconds(text) == nil)
     }
 
-    @Test func readsRanges() throws {
+    @Test func `Content ranges are read`() throws {
         let part = try #require(ContentRange("bytes 2-5/9"))
         #expect(part.bytes == 2...5)
         #expect(part.total == 9)
@@ -49,17 +49,17 @@ import Testing
             "bytes 0-99999999999999999999/*", "bytes 0 -1/2", "bytes 0-1/-2",
         ]
     )
-    func refusesRangesThatCannotBe(text: String) {
+    func `Refuses ranges that cannot be`(text: String) {
         #expect(ContentRange(text) == nil)
     }
 
-    @Test func aStrongTagIsAValidator() {
+    @Test func `A strong tag is a validator`() {
         #expect(validator(["etag": "\"a\""]) == .tag("\"a\""))
         #expect(validator(["etag": "\"\""]) == .tag("\"\""))
     }
 
     @Test(arguments: ["W/\"a\"", "a", "\"a", "\"a\"b\"", "\"a b\"", "\"a\u{0}\"", "\""])
-    func aTagThatIsNotStrongIsNone(tag: String) {
+    func `A tag that is not strong is none`(tag: String) {
         // Not even with a date beside it: the server says that it tells versions apart by the tag.
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         #expect(
@@ -68,7 +68,7 @@ import Testing
         )
     }
 
-    @Test func aDateCountsOnceItIsAMinuteOld() {
+    @Test func `A date counts once it is a minute old`() {
         let changed = "Sun, 06 Nov 1994 08:49:37 GMT"
         func after(_ date: String?) -> Validator? {
             var fields = ["last-modified": changed]
@@ -80,7 +80,7 @@ import Testing
         #expect(after(nil) == nil)
     }
 
-    @Test func aValidatorSurvivesItsText() {
+    @Test func `A validator survives its text`() {
         for validator in [Validator.tag("\"x\""), .date("Sun, 06 Nov 1994 08:49:37 GMT")] {
             #expect(Validator(text: validator.text) == validator)
         }
@@ -93,7 +93,7 @@ import Testing
         )
     }
 
-    @Test func readsAndWritesDigests() throws {
+    @Test func `Reads and writes digests`() throws {
         let bytes = (0..<32).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         let digest = try #require(ContentDigest(.sha256, bytes))
         #expect(ContentDigest(field: digest.field) == digest)
@@ -111,11 +111,11 @@ import Testing
             "sha-256=:====:", "sha-256=:!!!!:", "sha-1=:AAAAAAAAAAAAAAAAAAAAAAAAAAA=:",
         ]
     )
-    func refusesInvalidDigests(field: String) {
+    func `Refuses invalid digests`(field: String) {
         #expect(ContentDigest(field: field) == nil)
     }
 
-    @Test func base64IsThatOfTheStandard() {
+    @Test func `Base64 is that of the standard`() {
         for (text, coded) in [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy"),
         ] {
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func retryAfterIsSecondsOrADate() {
+    @Test func `Retry-After is seconds or a date`() {
         func delay(_ fields: [String: String], now: Int64 = 784_111_777) -> UInt64? {
             RetryAfter.delay(
                 AnswerHead(status: 429, headers: fields.map { TransferHeader($0.key, $0.value) }),

@@ -23,7 +23,7 @@ import Testing
         return fault.code
     }
 
-    @Test func tusCreatesAnUploadAndSendsIt() {
+    @Test func `tus creates an upload and sends it`() {
         var plan = Self.plan(.tus)
         #expect(plan.next == .create)
         #expect(plan.method(of: .create) == "POST")
@@ -37,7 +37,7 @@ import Testing
         #expect(plan.handle(Self.head(204, ["upload-offset": "100"]), location: nil) == .complete)
     }
 
-    @Test func tusAsksForTheOffsetBeforeItResumes() {
+    @Test func `tus asks for the offset before it resumes`() {
         var plan = Self.plan(.tus, url: "https://h/1")
         #expect(plan.next == .locate)
         #expect(plan.method(of: .locate) == "HEAD")
@@ -48,7 +48,7 @@ import Testing
         #expect(full.handle(Self.head(200, ["upload-offset": "100"]), location: nil) == .complete)
     }
 
-    @Test func theDraftSaysWhenItIsAll() {
+    @Test func `The draft says when it is all`() {
         var plan = Self.plan(.ietf)
         #expect(plan.method(of: .create) == nil)
         #expect(plan.headers(of: .create).contains(TransferHeader("Upload-Complete", "?0")))
@@ -74,15 +74,18 @@ import Testing
             ([:], 200, .send), ([:], 404, .send), ([:], 405, .send), ([:], 501, .send),
         ] as [([String: String], Int, UploadStep)]
     )
-    func usesTheProtocolThatTheServerSpeaks(fields: [String: String], status: Int, step: UploadStep)
-    {
+    func `Uses the protocol that the server speaks`(
+        fields: [String: String],
+        status: Int,
+        step: UploadStep
+    ) {
         var plan = Self.plan(.negotiated)
         #expect(plan.next == .ask)
         #expect(plan.handle(Self.head(status, fields), location: nil) == .proceed)
         #expect(plan.next == step)
     }
 
-    @Test func anOverloadedServerIsRetried() {
+    @Test func `An overloaded server is retried`() {
         var plan = Self.plan(.negotiated)
         #expect(Self.code(plan.handle(Self.head(503), location: nil)) == .status)
         #expect(plan.next == .ask)
@@ -100,7 +103,7 @@ import Testing
             (500, [:], .status, .locate),
         ] as [(Int, [String: String], TransferFault.Code, UploadStep)]
     )
-    func aLostUploadResourceIsCreatedAgain(
+    func `A lost upload resource is created again`(
         status: Int,
         fields: [String: String],
         code: TransferFault.Code,
@@ -123,7 +126,7 @@ import Testing
             (503, [:], .status, .locate),
         ] as [(Int, [String: String], TransferFault.Code, UploadStep)]
     )
-    func bytesThatTheServerRefusedDoNotCountAsSent(
+    func `Bytes that the server refused do not count as sent`(
         status: Int,
         fields: [String: String],
         code: TransferFault.Code,
@@ -135,7 +138,8 @@ import Testing
         #expect(plan.next == next)
     }
 
-    @Test(arguments: [200, 201, 204]) func aServerWithoutALocationDoesNotSpeakTheProtocol(
+    @Test(arguments: [200, 201, 204])
+    func `A server without a location does not speak the protocol`(
         status: Int
     ) {
         for form in [UploadForm.tus, .ietf] {
@@ -144,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsSentWholeEndsWithAnySuccess() {
+    @Test func `A file that is sent whole ends with any success`() {
         for form in [UploadForm.whole, .multipart(field: "f", fileName: "n", contentType: "")] {
             for status in 200..<300 {
                 var plan = Self.plan(form)

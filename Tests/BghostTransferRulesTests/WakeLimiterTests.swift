@@ -8,14 +8,14 @@ import Testing
     private static let second: Int64 = 1_000_000_000
     private static let start: Int64 = 1_790_000_000 * second
 
-    @Test func aSessionWithoutNewTransfersIsNeverDelayed() {
+    @Test func `A session without new transfers is never delayed`() {
         var limiter = WakeLimiter()
         for hour in 0..<10 {
             #expect(limiter.earliest(now: Self.start + Int64(hour)) == nil)
         }
     }
 
-    @Test func theDelayDoublesUpToAnHour() {
+    @Test func `The delay doubles up to an hour`() {
         var limiter = WakeLimiter()
         var now = Self.start
         for seconds in [60, 120, 240, 480, 960, 1920, 3600, 3600] as [Int64] {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func aDelayThatPassesUnusedEndsIt() {
+    @Test func `A delay that passes unused ends it`() {
         var limiter = WakeLimiter()
         limiter.created(now: Self.start)
         #expect(limiter.earliest(now: Self.start + 60 * Self.second) == nil)
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// A wake that was held back to the end of its delay, and begins nothing, ends it too.
-    @Test func aWakeThatBeginsNothingEndsIt() {
+    @Test func `A wake that begins nothing ends it`() {
         var limiter = WakeLimiter()
         limiter.created(now: Self.start)
         #expect(limiter.earliest(now: Self.start + 1) == Self.start + 60 * Self.second)
@@ -44,7 +44,7 @@ import Testing
         #expect(limiter == WakeLimiter())
     }
 
-    @Test func theFirstDelayIsTheConfiguredOne() {
+    @Test func `The first delay is the configured one`() {
         var limiter = WakeLimiter(base: Self.second)
         limiter.created(now: Self.start)
         #expect(limiter.delay == Self.second)

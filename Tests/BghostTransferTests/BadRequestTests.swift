@@ -29,7 +29,7 @@ struct BadRequestTests {
             Target("http://xn--bcher-kva.example/", "xn--bcher-kva.example", 80),
         ]
     )
-    func asksForTheHostAndPortThatTheURLNames(_ target: Target) async {
+    func `Asks for the host and port that the URL names`(_ target: Target) async {
         await #expect(
             throws: FetchFailure.permissionDenied(host: target.host, port: target.port)
         ) {
@@ -52,7 +52,7 @@ struct BadRequestTests {
             "http://" + String(repeating: "a", count: 254) + "/",
         ]
     )
-    func refusesAURLThatTwoParsersMightReadDifferently(_ url: String) async {
+    func `Refuses a URL that two parsers might read differently`(_ url: String) async {
         await #expect {
             try await fetch(url) { _, _ in
                 Issue.record("a permission was asked for a URL that is none")
@@ -87,7 +87,7 @@ struct BadRequestTests {
             Header("X", String(repeating: "a", count: 33 << 10)),
         ]
     )
-    func refusesAHeaderThatCouldChangeTheMessageAroundIt(_ header: Header) async {
+    func `Refuses a header that could change the message around it`(_ header: Header) async {
         await #expect {
             try await fetch(
                 "http://127.0.0.1:9/",
@@ -101,13 +101,13 @@ struct BadRequestTests {
     }
 
     @Test(arguments: ["CONNECT", "trace", "GET /x HTTP/1.1\r\nHost:", "A B", "Ä", "G\0"])
-    func refusesAnInvalidMethod(_ method: String) async {
+    func `Refuses an invalid method`(_ method: String) async {
         await #expect(throws: FetchFailure.badMethod(method)) {
             try await fetch("http://127.0.0.1:9/", method: method)
         }
     }
 
-    @Test func messagesNameTheCureAndKeepSecretsAndControlCharactersOut() async {
+    @Test func `Messages name the cure and keep secrets and control characters out`() async {
         let url = "https://api.example.org/v1?token=secret"
         let denied = await #expect(throws: FetchFailure.self) {
             try await fetch(url) { _, _ in false }

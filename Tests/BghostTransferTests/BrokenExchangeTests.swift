@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct BrokenExchangeTests {
-    @Test func aRefusedConnectionIsNamed() async throws {
+    @Test func `A refused connection is named`() async throws {
         let refusing = try SilentSocket(accepts: false)
         let port = refusing.port
         let failure = await #expect(throws: FetchFailure.self) {
@@ -21,7 +21,7 @@ struct BrokenExchangeTests {
         )
     }
 
-    @Test func aServerThatDoesNotSpeakTLSIsNamed() async throws {
+    @Test func `A server that does not speak TLS is named`() async throws {
         try await withServer { _ in
             Response(status: .ok)
         } test: { port in
@@ -38,7 +38,7 @@ struct BrokenExchangeTests {
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func aTimeoutOfZeroOrLessFails(_ timeout: Duration) async throws {
+    func `A timeout of zero or less fails`(_ timeout: Duration) async throws {
         let socket = try SilentSocket(accepts: true)
         await #expect(throws: FetchFailure.timedOut(after: timeout)) {
             try await fetch("http://127.0.0.1:\(socket.port)/", timeout: timeout)
@@ -46,7 +46,7 @@ struct BrokenExchangeTests {
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .milliseconds(Int64.max)])
-    func anEndlessTimeoutIsNoTrap(_ timeout: Duration) async throws {
+    func `An endless timeout is no trap`(_ timeout: Duration) async throws {
         try await withServer { _ in
             Response(status: .ok)
         } test: { port in
@@ -55,14 +55,14 @@ struct BrokenExchangeTests {
         }
     }
 
-    @Test func aServerThatNeverAnswersIsTimedOut() async throws {
+    @Test func `A server that never answers is timed out`() async throws {
         let listener = try SilentSocket(accepts: true)
         await #expect(throws: FetchFailure.timedOut(after: .milliseconds(50))) {
             try await fetch("http://127.0.0.1:\(listener.port)/", timeout: .milliseconds(50))
         }
     }
 
-    @Test func aBodyThatStopsHalfwayIsTimedOut() async throws {
+    @Test func `A body that stops halfway is timed out`() async throws {
         let never = Event()
         try await withServer { _ in
             Response(
@@ -80,7 +80,7 @@ struct BrokenExchangeTests {
         }
     }
 
-    @Test func aConnectionThatBreaksHalfwayIsAFailure() async throws {
+    @Test func `A connection that breaks halfway is a failure`() async throws {
         struct Broken: Error {}
         try await withServer { _ in
             Response(
@@ -102,7 +102,7 @@ struct BrokenExchangeTests {
         }
     }
 
-    @Test func cancellingTheTaskEndsTheFetch() async throws {
+    @Test func `Cancelling the task ends the fetch`() async throws {
         let arrived = Event()
         let never = Event()
         try await withServer { _ in
@@ -118,7 +118,7 @@ struct BrokenExchangeTests {
         }
     }
 
-    @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
+    @Test func `A task that is cancelled already sends nothing`() async throws {
         let refusing = try SilentSocket(accepts: false)
         let port = refusing.port
         let task = Task {
@@ -128,7 +128,7 @@ struct BrokenExchangeTests {
         await #expect(throws: FetchFailure.cancelled) { try await task.value }
     }
 
-    @Test func shuttingDownEndsFetchesAndRefusesNewOnes() async throws {
+    @Test func `Shutting down ends fetches and refuses new ones`() async throws {
         let arrived = Event()
         let never = Event()
         try await withServer { _ in

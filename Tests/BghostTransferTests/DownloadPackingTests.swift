@@ -40,7 +40,7 @@ struct DownloadPackingTests {
         }
     }
 
-    @Test func aCompressedBodyIsDecompressed() async throws {
+    @Test func `A compressed body is decompressed`() async throws {
         try await fetch(packed("seq 100000")) { bench, record in
             #expect(record.status.state == .done, "\(record.status)")
             let lines = (1...100_000).map { "\($0)\n" }.joined()
@@ -49,7 +49,7 @@ struct DownloadPackingTests {
         }
     }
 
-    @Test func aDecompressionBombFails() async throws {
+    @Test func `A decompression bomb fails`() async throws {
         let bomb = try packed("head -c 100000000 /dev/zero")
         #expect(bomb.count < 200_000)
         try await fetch(bomb) { bench, record in
@@ -58,7 +58,7 @@ struct DownloadPackingTests {
         }
     }
 
-    @Test func theBoundIsThatOfTheUnpackedFile() async throws {
+    @Test func `The bound is that of the unpacked file`() async throws {
         let body = try packed("seq 100000")
         try await fetch(body, bytesMax: Int64(body.count) + 1000) { bench, record in
             #expect(record.status.fault?.code == .tooLarge, "\(record.status)")
@@ -66,7 +66,7 @@ struct DownloadPackingTests {
         }
     }
 
-    @Test func aBodyThatCannotBeDecompressedFails() async throws {
+    @Test func `A body that cannot be decompressed fails`() async throws {
         let body = try packed("seq 100000")
         for broken in [Array(body.dropLast(100)), Array(body.prefix(5000)) + sample(5000)] {
             try await fetch(broken) { bench, record in
@@ -77,7 +77,7 @@ struct DownloadPackingTests {
         }
     }
 
-    @Test func anUnknownContentEncodingFails() async throws {
+    @Test func `An unknown content encoding fails`() async throws {
         try await fetch(sample(100), coding: "br") { bench, record in
             #expect(record.status.fault?.code == .encoding)
             #expect(bench.files == [])

@@ -12,7 +12,7 @@ struct DownloadTests {
     private static let content = sample((1 << 20) + 13)
 
     @Test(arguments: [0, 1, 1000, 5 << 20, (5 << 20) + 1])
-    func aFileArrivesWhole(size: Int) async throws {
+    func `A file arrives whole`(size: Int) async throws {
         let host = FileHost(sample(size))
         try await withRawServer { request, responder in
             _ = host.note(request)
@@ -35,7 +35,7 @@ struct DownloadTests {
 
     /// The client does not fetch received bytes again, wherever the connection breaks.
     @Test(arguments: 0...16, [false, true])
-    func aCutDownloadResumes(sixteenth: Int, isChunked: Bool) async throws {
+    func `A cut download resumes`(sixteenth: Int, isChunked: Bool) async throws {
         let size = Self.content.count
         let cut = size * sixteenth / 16
         let host = FileHost(Self.content)
@@ -67,7 +67,7 @@ struct DownloadTests {
         #expect(host.bodyBytes == size)
     }
 
-    @Test func manyCutsAreManyParts() async throws {
+    @Test func `Many cuts are many parts`() async throws {
         let host = FileHost(Self.content)
         let part = 65_537
         try await withRawServer { request, responder in
@@ -96,7 +96,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: Change.allCases)
-    func aFileThatChangesBetweenTwoAttemptsIsNotMixed(change: Change) async throws {
+    func `A file that changes between two attempts is not mixed`(change: Change) async throws {
         let second = sample(1 << 20, seed: 2)
         let digest = ContentDigest(.sha256, Array(SHA256.hash(data: second)))?.field ?? ""
         let host = FileHost(Self.content)
@@ -139,7 +139,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func aServerThatKnowsNoRangesSendsAllOfItAgain() async throws {
+    @Test func `A server that knows no ranges sends all of it again`() async throws {
         let host = FileHost(Self.content)
         try await withRawServer { request, responder in
             let number = host.note(request)
@@ -159,7 +159,7 @@ struct DownloadTests {
         #expect(host.bodyBytes == Self.content.count + 700_000)
     }
 
-    @Test func withoutAValidatorTheDownloadRestarts() async throws {
+    @Test func `Without a validator the download restarts`() async throws {
         let host = FileHost(Self.content, tag: "W/\"weak\"")
         try await withRawServer { request, responder in
             let number = host.note(request)
@@ -174,7 +174,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [200_000, 1 << 21])
-    func notSatisfiableWithAnotherLengthRestarts(total: Int) async throws {
+    func `Not satisfiable with another length restarts`(total: Int) async throws {
         let host = FileHost(Self.content)
         try await withRawServer { request, responder in
             switch host.note(request) {
@@ -195,7 +195,7 @@ struct DownloadTests {
     }
 
     /// A server that sends the file in parts and never says how long it is.
-    @Test func theEndOfAPartIsNotTheEndOfTheFile() async throws {
+    @Test func `The end of a part is not the end of the file`() async throws {
         let content = sample(100_000)
         let host = FileHost(content)
         try await withRawServer { request, responder in
@@ -230,7 +230,7 @@ struct DownloadTests {
 
     /// Nothing wrong is ever seen under the name of the file, and nothing is left of it.
     @Test(arguments: Wrong.allCases)
-    func aDownloadWithAWrongHashIsDeleted(wrong: Wrong) async throws {
+    func `A download with a wrong hash is deleted`(wrong: Wrong) async throws {
         let other = ContentDigest(.sha512, Array(SHA512.hash(data: [1])))?.field ?? ""
         let digest = ContentDigest(.sha256, Array(SHA256.hash(data: Self.content)))?.field ?? ""
         let host = FileHost(Self.content)
@@ -268,7 +268,7 @@ struct DownloadTests {
         #expect(host.requests.map(\.rangeStart) == [nil, nil, nil, nil])
     }
 
-    @Test func aFailedDownloadLeavesNothing() async throws {
+    @Test func `A failed download leaves nothing`() async throws {
         try await withRawServer { _, responder in
             try await responder.head(200, [("ETag", "\"v\"")])
             for _ in 0..<100 { try await responder.bytes(sample(100_000)) }
@@ -287,7 +287,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func aDownloadAboveItsLimitDoesNotStart() async throws {
+    @Test func `A download above its limit does not start`() async throws {
         let host = FileHost(Self.content)
         try await withRawServer { request, responder in
             _ = host.note(request)

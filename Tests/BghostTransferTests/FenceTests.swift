@@ -33,7 +33,7 @@ import Testing
         return host.requests.first?.headers ?? [:]
     }
 
-    @Test func theEpochIsSentAndTheKeyWhereSomethingMayChange() async throws {
+    @Test func `The epoch is sent and the key where something may change`() async throws {
         let get = try await Self.headers("GET")
         #expect(get["x-bghost-fence"] == "7" && get["idempotency-key"] == nil)
         let post = try await Self.headers("POST")
@@ -44,7 +44,7 @@ import Testing
         #expect(try await Self.headers("POST", occasion: nil)["idempotency-key"] == nil)
     }
 
-    @Test func theKeyIsTheSameForTheSame() async throws {
+    @Test func `The key is the same for the same`() async throws {
         let host = FileHost([])
         try await withRawServer { request, responder in
             _ = host.note(request)
@@ -68,7 +68,7 @@ import Testing
         #expect(Set(keys).count == 3)
     }
 
-    @Test func aPluginCannotSetTheFence() async throws {
+    @Test func `A plugin cannot set the fence`() async throws {
         await #expect(throws: FetchFailure.self) {
             try await Self.headers("GET", own: [("x-bghost-FENCE", "9")])
         }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct FetchTests {
-    @Test func getsAnAnswerWithHeadersAndBody() async throws {
+    @Test func `Gets an answer with headers and body`() async throws {
         try await withServer { request in
             let seen = "\(request.method) \(request.uri) \(request.headers[.userAgent] ?? "none")"
             return Response(
@@ -32,7 +32,7 @@ struct FetchTests {
             "/a%00b", "/a%0D%0Ab", "/'()*!$&+~", "/%E2%82%AC?%e2=%82",
         ]
     )
-    func thePathArrivesAsItWasWritten(_ target: String) async throws {
+    func `The path arrives as it was written`(_ target: String) async throws {
         try await withServer { request in
             let seen = ByteBuffer(string: request.head.path ?? "none")
             return Response(status: .ok, body: .init(byteBuffer: seen))
@@ -42,7 +42,7 @@ struct FetchTests {
         }
     }
 
-    @Test func sendsMethodHeadersAndBytes() async throws {
+    @Test func `Sends method headers and bytes`() async throws {
         try await withServer { request in
             let body = try await request.body.collect(upTo: 1 << 20)
             let length = request.headers[.contentLength] ?? "none"
@@ -61,7 +61,7 @@ struct FetchTests {
         }
     }
 
-    @Test func anErrorStatusIsAnAnswer() async throws {
+    @Test func `An error status is an answer`() async throws {
         try await withServer { _ in
             Response(status: .notFound, body: .init(byteBuffer: ByteBuffer(string: "no such")))
         } test: { port in
@@ -71,7 +71,7 @@ struct FetchTests {
         }
     }
 
-    @Test func headMayDeclareMoreThanTheLimit() async throws {
+    @Test func `Head may declare more than the limit`() async throws {
         try await withServer { _ in
             Response(status: .ok, body: .init(byteBuffer: ByteBuffer(repeating: 1, count: 5000)))
         } test: { port in
@@ -85,7 +85,7 @@ struct FetchTests {
         }
     }
 
-    @Test func aBodyOfDeclaredLengthIsHeldToTheLimit() async throws {
+    @Test func `A body of declared length is held to the limit`() async throws {
         try await withServer { _ in
             Response(status: .ok, body: .init(byteBuffer: ByteBuffer(repeating: 7, count: 1000)))
         } test: { port in
@@ -98,7 +98,7 @@ struct FetchTests {
         }
     }
 
-    @Test func aBodyWithoutEndIsCutOffAtTheLimit() async throws {
+    @Test func `A body without end is cut off at the limit`() async throws {
         let hungUp = Event()
         try await withServer { _ in
             Response(
@@ -117,7 +117,7 @@ struct FetchTests {
         }
     }
 
-    @Test func headersOfTheAnswerAreBounded() async throws {
+    @Test func `Headers of the answer are bounded`() async throws {
         try await withServer { request in
             let count = Int(request.uri.queryParameters["bytes"] ?? "") ?? 0
             return Response(
@@ -133,7 +133,7 @@ struct FetchTests {
         }
     }
 
-    @Test func manyFetchesRunSideBySide() async throws {
+    @Test func `Many fetches run side by side`() async throws {
         let arrived = Mutex(0)
         let all = Event()
         try await withServer { _ in

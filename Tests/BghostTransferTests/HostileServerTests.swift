@@ -16,7 +16,7 @@ struct HostileServerTests {
 
     /// A byte now and then is none: who sends so would hold a connection for days.
     @Test(arguments: Trickle.allCases)
-    func aSlowlySendingServerIsTimedOut(trickle: Trickle) async throws {
+    func `A slowly sending server is timed out`(trickle: Trickle) async throws {
         let host = FileHost(Self.content)
         let steps = Relay()
         try await withRawServer { request, responder in
@@ -97,7 +97,7 @@ struct HostileServerTests {
     /// What is read is counted, and not what is sent: the kernel takes much of that, and the server's
     /// own buffers the more the busier the machine is.
     @Test(arguments: Endless.allCases, [false, true])
-    func anEndlessBodyFailsTheDownload(endless: Endless, isSecret: Bool) async throws {
+    func `An endless body fails the download`(endless: Endless, isSecret: Bool) async throws {
         let limit = 4 << 20
         let authority = try TemporaryDirectory()
         let trusted = try TestAuthority.write(to: authority)
@@ -131,7 +131,7 @@ struct HostileServerTests {
 
     /// A fetch reads no more than it allows either, also where TLS would wait for a goodbye.
     @Test(arguments: Endless.allCases, [false, true])
-    func aFetchWithoutEndIsCutOff(endless: Endless, isSecret: Bool) async throws {
+    func `A fetch without end is cut off`(endless: Endless, isSecret: Bool) async throws {
         let limit = 1 << 20
         let authority = try TemporaryDirectory()
         let trusted = try TestAuthority.write(to: authority)
@@ -177,7 +177,7 @@ struct HostileServerTests {
             "endless",
         ]
     )
-    func aContradictoryResponseFails(head: String) async throws {
+    func `A contradictory response fails`(head: String) async throws {
         let host = FileHost(Self.content)
         try await withRawServer { request, responder in
             guard host.note(request) == 1 else { return try await host.serve(request, responder) }
@@ -206,7 +206,7 @@ struct HostileServerTests {
 
     /// Later headers do not change the status of a response.
     @Test(arguments: [200, 401])
-    func anAnswerCountsThoughItsBodyTrickles(status: Int) async throws {
+    func `An answer counts though its body trickles`(status: Int) async throws {
         let host = FileHost([])
         let never = Event()
         let begun = Event()
@@ -242,7 +242,7 @@ struct HostileServerTests {
         arguments: [408, 425, 429, 500, 503],
         ["30", "Sun, 06 Nov 1994 08:50:07 GMT", nil, "soon", "-1", "99999999999999999999"]
     )
-    func theClientWaitsAsLongAsTheServerSays(status: Int, after: String?) async throws {
+    func `The client waits as long as the server says`(status: Int, after: String?) async throws {
         let host = FileHost(Self.content)
         let isSaid = after?.hasPrefix("30") == true || after?.hasPrefix("Sun") == true
         try await withRawServer { request, responder in

@@ -21,14 +21,14 @@ struct NameTests {
 
     /// Spellings that the system's resolver takes for loopback without asking a name server.
     @Test(arguments: ["127.1", "2130706433", "0x7f000001", "0177.0.0.1"])
-    func aNameMustNotLeadToThisMachine(_ name: String) async throws {
+    func `A name must not lead to this machine`(_ name: String) async throws {
         let listener = try SilentSocket(accepts: true)
         await #expect(throws: FetchFailure.localAddress(host: name, address: "127.0.0.1")) {
             try await fetch("http://\(name):\(listener.port)/")
         }
     }
 
-    @Test func oneLocalAddressAmongOthersRefusesAName() async {
+    @Test func `One local address among others refuses a name`() async {
         let mixed = names([[8, 8, 8, 8], [10, 1, 2, 3]])
         let failure = FetchFailure.localAddress(host: "mixed.example", address: "10.1.2.3")
         await #expect(throws: failure) {
@@ -37,7 +37,8 @@ struct NameTests {
     }
 
     @Test(arguments: ["station.example", "xn--bcher-kva.example"])
-    func connectsToTheAddressThatWasCheckedAndKeepsTheName(_ name: String) async throws {
+    func `Connects to the address that was checked and keeps the name`(_ name: String) async throws
+    {
         let lookups = Mutex(0)
         try await withServer { request in
             let seen = ByteBuffer(string: request.head.authority ?? "none")
@@ -57,7 +58,7 @@ struct NameTests {
         #expect(lookups.withLock { $0 } == 1)
     }
 
-    @Test func theNextAddressIsTriedIfOneRefuses() async throws {
+    @Test func `The next address is tried if one refuses`() async throws {
         try await withServer { request in
             let body = try await request.body.collect(upTo: 100)
             return Response(status: .ok, body: .init(byteBuffer: body))
@@ -72,7 +73,7 @@ struct NameTests {
         }
     }
 
-    @Test func aNameWithoutAddressesIsNamed() async {
+    @Test func `A name without addresses is named`() async {
         let unknown = NameLookup(
             addresses: { _ in .failure(NameFailure(reason: "unknown")) },
             isLocal: { _ in false }
@@ -86,7 +87,7 @@ struct NameTests {
         }
     }
 
-    @Test func aLookupThatHangsIsTimedOut() async {
+    @Test func `A lookup that hangs is timed out`() async {
         let answer = DispatchSemaphore(value: 0)
         let hanging = NameLookup(
             addresses: { _ in
@@ -101,7 +102,7 @@ struct NameTests {
         answer.signal()
     }
 
-    @Test func connectionsOfManyNamesAreServedByFewClients() async throws {
+    @Test func `Connections of many names are served by few clients`() async throws {
         try await withServer { request in
             Response(
                 status: .ok,
@@ -135,7 +136,7 @@ struct NameTests {
             v6(last: [0xFF, 0xFF, 127, 0, 0, 1]), v6(last: [10, 0, 0, 1]),
         ] as [[UInt8]]
     )
-    func addressesInsideAreLocal(_ address: [UInt8]) {
+    func `Addresses inside are local`(_ address: [UInt8]) {
         #expect(NameLookup.system.isLocal(address))
     }
 
@@ -148,7 +149,7 @@ struct NameTests {
             v6(last: [0xFF, 0xFF, 8, 8, 8, 8]),
         ] as [[UInt8]]
     )
-    func addressesOutsideAreNotLocal(_ address: [UInt8]) {
+    func `Addresses outside are not local`(_ address: [UInt8]) {
         #expect(!NameLookup.system.isLocal(address))
     }
 }

@@ -30,7 +30,7 @@ struct ProxyTests {
     }
 
     @Test(arguments: ["http", "https"])
-    func theProxyIsAskedForACheckedAddress(scheme: String) async throws {
+    func `The proxy is asked for a checked address`(scheme: String) async throws {
         let folder = try TemporaryDirectory()
         let file = try TestAuthority.write(to: folder)
         let host = FileHost(Self.content)
@@ -65,7 +65,7 @@ struct ProxyTests {
         #expect(host.bodyBytes == Self.content.count)
     }
 
-    @Test func anUploadGoesThroughItToo() async throws {
+    @Test func `An upload goes through it too`() async throws {
         let host = FileHost([])
         let proxy = TestProxy()
         try await withRawServer { request, responder in
@@ -99,7 +99,7 @@ struct ProxyTests {
 
     /// Not a byte goes to it for what is not allowed.
     @Test(arguments: Breach.allCases)
-    func theProxyIsNotAskedForAForbiddenServer(breach: Breach) async throws {
+    func `The proxy is not asked for a forbidden server`(breach: Breach) async throws {
         let host = FileHost(Self.content)
         let proxy = TestProxy()
         try await withRawServer { request, responder in
@@ -144,7 +144,7 @@ struct ProxyTests {
     }
 
     @Test(arguments: ["", "wrong:one@", "me:p%40ss%3Aword@"])
-    func theProxyGetsItsCredentials(credentials: String) async throws {
+    func `The proxy gets its credentials`(credentials: String) async throws {
         let host = FileHost(Self.content)
         // me:p@ss:word
         let line = "proxy-authorization: Basic bWU6cEBzczp3b3Jk"
@@ -185,7 +185,7 @@ struct ProxyTests {
     }
 
     @Test(arguments: ["403 No", "502 Unreachable", "100 What"])
-    func aRefusalOfTheProxyIsRetried(answer: String) async throws {
+    func `A refusal of the proxy is retried`(answer: String) async throws {
         let host = FileHost(Self.content)
         let proxy = TestProxy { number, _ in number == 1 ? answer : "200 OK" }
         try await withRawServer { request, responder in
@@ -206,7 +206,7 @@ struct ProxyTests {
         #expect(host.requests.count == 1)
     }
 
-    @Test func aFetchGoesThroughItToo() async throws {
+    @Test func `A fetch goes through it too`() async throws {
         let host = FileHost(Self.content)
         let proxy = TestProxy()
         try await withRawServer { request, responder in
@@ -270,14 +270,14 @@ struct ProxyTests {
             Way("http://[::1]/", ["http_proxy": "p:1"], nil),
         ]
     )
-    func theEnvironmentSaysWhichWay(_ way: Way) throws {
+    func `The environment says which way`(_ way: Way) throws {
         let settings = NetworkSettings { way.variables[$0] }
         #expect(try settings.proxy(for: way.url) == way.proxy)
     }
 
     /// To go around a proxy that cannot be used would be to break the operator's word.
     @Test(arguments: ["socks5://p:1", "https://p:1", "http://", "p q:1", "p:99999", "u:%zz@p:1"])
-    func anUnusableProxyIsNotBypassed(proxy: String) async throws {
+    func `An unusable proxy is not bypassed`(proxy: String) async throws {
         let host = FileHost(Self.content)
         try await withRawServer { request, responder in
             _ = host.note(request)

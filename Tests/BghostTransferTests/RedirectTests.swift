@@ -32,7 +32,7 @@ struct RedirectTests {
             Reference("http://localhost:PORT/f#there", "/f"),
         ]
     )
-    func followsAReferenceOfAnyForm(_ reference: Reference) async throws {
+    func `Follows a reference of any form`(_ reference: Reference) async throws {
         let port = Mutex(UInt16(0))
         try await withServer { request in
             guard "\(request.uri)" == "/a/b/c?q=1" else {
@@ -88,7 +88,7 @@ struct RedirectTests {
             Rule(308, "POST", "POST text/plain body"),
         ]
     )
-    func keepsOrDropsTheBodyAsTheStatusSays(_ rule: Rule) async throws {
+    func `Keeps or drops the body as the status says`(_ rule: Rule) async throws {
         try await withServer { request in
             guard request.uri.path == "/done" else {
                 return Response(status: .init(code: rule.status), headers: [.location: "/done"])
@@ -108,7 +108,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func aRedirectStatusWithoutALocationIsAnAnswer() async throws {
+    @Test func `A redirect status without a location is an answer`() async throws {
         try await withServer { _ in
             Response(status: .found)
         } test: { port in
@@ -117,7 +117,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func aRedirectOutOfTheGrantsIsRefusedBeforeConnecting() async throws {
+    @Test func `A redirect out of the grants is refused before connecting`() async throws {
         let outside = try SilentSocket(accepts: true)
         try await withServer { _ in
             Response(
@@ -134,7 +134,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func aCircleOfRedirectsEnds() async throws {
+    @Test func `A circle of redirects ends`() async throws {
         let requests = Mutex(0)
         try await withServer { _ in
             requests.withLock { $0 += 1 }
@@ -147,7 +147,7 @@ struct RedirectTests {
         #expect(requests.withLock { $0 } == 6)
     }
 
-    @Test func credentialsDoNotCrossOrigins() async throws {
+    @Test func `Credentials do not cross origins`() async throws {
         let echo: @Sendable (Request) -> Response = { request in
             let names = [HTTPField.Name.authorization, .cookie, .accept]
             let seen = names.map { request.headers[$0] ?? "-" }.joined(separator: " ")

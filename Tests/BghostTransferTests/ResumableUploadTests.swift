@@ -127,7 +127,7 @@ struct ResumableUploadTests {
 
     /// - Parameter cut: after how much of the connection, its head included.
     @Test(arguments: [nil] + (1...16).map { content.count * $0 / 16 })
-    func anUploadResumesAtItsOffset(cut: Int?) async throws {
+    func `An upload resumes at its offset`(cut: Int?) async throws {
         let inbox = Inbox()
         try await withDraftServer(cut: cut, inbox) { port in
             try await withBench(TransferBench()) { bench in

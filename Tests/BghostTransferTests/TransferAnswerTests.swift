@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct TransferAnswerTests {
     @Test(arguments: [400, 401, 403, 404, 405, 409, 410, 418, 451, 501, 505, 304])
-    func aFinalStatusIsTheEnd(status: Int) async throws {
+    func `A final status is the end`(status: Int) async throws {
         let requests = Mutex(0)
         try await withRawServer { _, responder in
             requests.withLock { $0 += 1 }
@@ -39,7 +39,7 @@ struct TransferAnswerTests {
 
     /// Its parts came with answers of their own; what is told is about the whole.
     @Test(arguments: [false, true])
-    func aResumedDownloadIsAnsweredAsAWholeOne(isCut: Bool) async throws {
+    func `A resumed download is answered as a whole one`(isCut: Bool) async throws {
         let content = sample(300_000)
         let host = FileHost(content)
         try await withRawServer { request, responder in
@@ -72,7 +72,7 @@ struct TransferAnswerTests {
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])
-    func aTransientStatusIsTriedAgain(status: Int) async throws {
+    func `A transient status is tried again`(status: Int) async throws {
         let host = FileHost(sample(1000))
         try await withRawServer { request, responder in
             guard host.note(request) > 3 else {
@@ -92,7 +92,7 @@ struct TransferAnswerTests {
         }
     }
 
-    @Test(arguments: ["30", "date"]) func theServerSaysWhen(after: String) async throws {
+    @Test(arguments: ["30", "date"]) func `The server says when`(after: String) async throws {
         let host = FileHost(sample(1000))
         let clock = ManualClock()
         let times = Mutex([UInt64]())
@@ -125,7 +125,7 @@ struct TransferAnswerTests {
         #expect(times.withLock { $0 } == [1_000_000_000, 31_000_000_000])
     }
 
-    @Test func aTransferIsRetriedUntilItsTimeIsOver() async throws {
+    @Test func `A transfer is retried until its time is over`() async throws {
         let host = FileHost([])
         try await withRawServer { request, responder in
             _ = host.note(request)
@@ -150,7 +150,7 @@ struct TransferAnswerTests {
 
     /// - Parameter bytes: how much of an answer comes before nothing more does.
     @Test(arguments: ["nothing", "head", "body"])
-    func aSilentServerIsTimedOut(after part: String) async throws {
+    func `A silent server is timed out`(after part: String) async throws {
         let host = FileHost(sample(100_000))
         let never = Event()
         let isSilent = Event()
@@ -181,7 +181,7 @@ struct TransferAnswerTests {
         }
     }
 
-    @Test func aServerWithABadCertificateGetsNoRequest() async throws {
+    @Test func `A server with a bad certificate gets no request`() async throws {
         let host = FileHost([])
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: [
@@ -210,7 +210,7 @@ struct TransferAnswerTests {
         #expect(host.requests.isEmpty)
     }
 
-    @Test func aNameThatDoesNotResolveIsRetried() async throws {
+    @Test func `A name that does not resolve is retried`() async throws {
         let host = FileHost(sample(1000))
         let lookups = Mutex(0)
         try await withRawServer { request, responder in
@@ -237,7 +237,7 @@ struct TransferAnswerTests {
         }
     }
 
-    @Test func anAbsentServerIsRetried() async throws {
+    @Test func `An absent server is retried`() async throws {
         let refusing = try SilentSocket(accepts: false)
         try await withBench(TransferBench(jitter: { $0 - 1 })) { bench in
             let id = try await bench.engine.create(

@@ -39,7 +39,7 @@ struct TransferCrashTests {
     }
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func aDownloadSurvivesKills(seed: UInt64) async throws {
+    func `A download survives kills`(seed: UInt64) async throws {
         let host = FileHost(Self.content)
         let folder = try TemporaryDirectory()
         try await withRawServer { request, responder in
@@ -65,7 +65,7 @@ struct TransferCrashTests {
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func anUploadSurvivesKills(seed: UInt64) async throws {
+    func `An upload survives kills`(seed: UInt64) async throws {
         let server = TusServer()
         let folder = try TemporaryDirectory()
         try folder.write(Self.content, to: "file")
@@ -83,7 +83,7 @@ struct TransferCrashTests {
 struct TransferRestartTests {
     private static let content = sample((1 << 20) + 13)
 
-    @Test func anEngineRestoresTheTransfersOfTheLastOne() async throws {
+    @Test func `An engine restores the transfers of the last one`() async throws {
         let host = FileHost(Self.content)
         let folder = try TemporaryDirectory()
         let half = Event()
@@ -143,7 +143,7 @@ struct TransferRestartTests {
     }
 
     /// After a power cut a file may be as long as it was and have nothing in it.
-    @Test func afterAPowerCutOnlyWhatWasMadeDurableCounts() async throws {
+    @Test func `After a power cut only what was made durable counts`() async throws {
         let host = FileHost(Self.content)
         let folder = try TemporaryDirectory()
         let journal = MemoryTransferJournal()
@@ -186,7 +186,7 @@ struct TransferRestartTests {
         #expect(host.requests.map(\.rangeStart) == [300_000])
     }
 
-    @Test func anEndedSessionGetsOneWakePerStart() async throws {
+    @Test func `An ended session gets one wake per start`() async throws {
         let host = FileHost(sample(100))
         let journal = MemoryTransferJournal()
         let folder = try TemporaryDirectory()
@@ -209,7 +209,9 @@ struct TransferRestartTests {
     }
 
     /// Killed between the renaming of the file and the word that it is complete.
-    @Test(arguments: [true, false]) func aFileInItsPlaceIsNotFetchedAgain(isIt: Bool) async throws {
+    @Test(arguments: [true, false]) func `A file in its place is not fetched again`(isIt: Bool)
+        async throws
+    {
         let host = FileHost(Self.content)
         let folder = try TemporaryDirectory()
         let journal = MemoryTransferJournal()
@@ -273,7 +275,7 @@ struct TransferRestartTests {
         func close() { journal.close() }
     }
 
-    @Test func progressIsWrittenDownOnceInAWhile() async throws {
+    @Test func `Progress is written down once in a while`() async throws {
         let content = [UInt8](repeating: 7, count: 40 << 20)
         let host = FileHost(content)
         let journal = CountingJournal()

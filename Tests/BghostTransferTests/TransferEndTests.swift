@@ -24,7 +24,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func theJournalKeepsAnEndUntilItsReceiverConfirmsIt() async throws {
+    @Test func `The journal keeps an end until its receiver confirms it`() async throws {
         let journal = MemoryTransferJournal()
         try await withFile(try await TransferBench(journal: journal)) { bench, url async throws in
             let request = bench.download(url)
@@ -42,7 +42,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func anEndThatNoRunReceivedGoesToItsSession() async throws {
+    @Test func `An end that no run received goes to its session`() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             let request = bench.download(url)
             let taking = Task {
@@ -58,7 +58,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func noOtherPluginGetsTheEnd() async throws {
+    @Test func `No other plugin gets the end`() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             let request = bench.download(url)
             _ = try await bench.engine.create(request)
@@ -69,7 +69,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func anEndWithNoWakeIsNotDelivered() async throws {
+    @Test func `An end with no wake is not delivered`() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             var quiet = bench.download(url)
             quiet.notifiesSession = false
@@ -90,7 +90,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func aTransferWaitsForItsDate() async throws {
+    @Test func `A transfer waits for its date`() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             var request = bench.download(url)
             request.notBefore = bench.clock.unixNow + 3_600_000_000_000
@@ -105,7 +105,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func anUnclaimedEndExpiresAfterAWeek() async throws {
+    @Test func `An unclaimed end expires after a week`() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             var request = bench.download(url)
             request.hasOwnPlace = true
@@ -125,7 +125,7 @@ struct TransferEndTests {
         }
     }
 
-    @Test func anAcknowledgedTransferLeavesNoFileOfTheHosts() async throws {
+    @Test func `An acknowledged transfer leaves no file of the hosts`() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             var own = bench.download(url)
             own.hasOwnPlace = true

@@ -22,7 +22,7 @@ struct TransferPermissionTests {
         }
     }
 
-    @Test func aServerThatIsNotGrantedIsNotReached() async throws {
+    @Test func `A server that is not granted is not reached`() async throws {
         let host = FileHost(sample(10))
         try await withRawServer { request, responder in
             _ = host.note(request)
@@ -38,7 +38,7 @@ struct TransferPermissionTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func aRedirectDoesNotLeadOutOfTheGrants(status: Int) async throws {
+    func `A redirect does not lead out of the grants`(status: Int) async throws {
         let inner = FileHost(sample(10))
         try await withRawServer { request, responder in
             _ = inner.note(request)
@@ -60,7 +60,7 @@ struct TransferPermissionTests {
     }
 
     @Test(arguments: [0, 1, 5, 6])
-    func aChainOfRedirectsIsFollowedSoFar(length: Int) async throws {
+    func `A chain of redirects is followed so far`(length: Int) async throws {
         let host = FileHost(sample(1000))
         try await withRawServer { request, responder in
             let step = Int(request.target.dropFirst()) ?? 0
@@ -77,7 +77,7 @@ struct TransferPermissionTests {
         }
     }
 
-    @Test func aCircleOfRedirectsEnds() async throws {
+    @Test func `A circle of redirects ends`() async throws {
         let host = FileHost([])
         try await withRawServer { request, responder in
             _ = host.note(request)
@@ -93,7 +93,7 @@ struct TransferPermissionTests {
     }
 
     /// A name that leads inside, at once or only when it is asked for the second time.
-    @Test(arguments: [0, 1]) func aNameDoesNotLeadInside(honestAnswers: Int) async throws {
+    @Test(arguments: [0, 1]) func `A name does not lead inside`(honestAnswers: Int) async throws {
         let host = FileHost(sample(1000))
         let lookups = Counter()
         try await withRawServer { request, responder in
@@ -114,7 +114,7 @@ struct TransferPermissionTests {
         #expect(host.requests.count == honestAnswers)
     }
 
-    @Test func credentialsDoNotCrossOrigins() async throws {
+    @Test func `Credentials do not cross origins`() async throws {
         let inner = FileHost(sample(10))
         try await withRawServer { request, responder in
             _ = inner.note(request)
@@ -143,7 +143,7 @@ struct TransferPermissionTests {
             ".bghost-x.part", "sub", "file/below",
         ]
     )
-    func aFileElsewhereIsNotWritten(path: String) async throws {
+    func `A file elsewhere is not written`(path: String) async throws {
         let outside = try TemporaryDirectory()
         let host = FileHost(sample(10))
         try await withRawServer { request, responder in
@@ -166,7 +166,7 @@ struct TransferPermissionTests {
 
     /// Put there while the transfer waits, by a user who may write into the folder.
     @Test(arguments: ["link", "second name", "pipe"])
-    func aPlantedFileIsNotWritten(what: String) async throws {
+    func `A planted file is not written`(what: String) async throws {
         let outside = try TemporaryDirectory()
         let target = try outside.write("precious", to: "x")
         let host = FileHost(sample(1000))
@@ -188,7 +188,7 @@ struct TransferPermissionTests {
     }
 
     @Test(arguments: ["/etc/passwd", "link", "sub", "missing", "pipe"])
-    func aFileElsewhereIsNotSent(path: String) async throws {
+    func `A file elsewhere is not sent`(path: String) async throws {
         let host = FileHost([])
         try await withRawServer { request, responder in
             _ = host.note(request)
@@ -208,7 +208,7 @@ struct TransferPermissionTests {
     }
 
     @Test(arguments: ["Range", "if-range", "Host", "Content-Length", "Upload-Offset", "Bad Name"])
-    func aHeaderThatIsTheHostsOwnIsRefused(name: String) async throws {
+    func `A header that is the host's own is refused`(name: String) async throws {
         try await withBench(TransferBench()) { bench in
             var request = bench.download("http://127.0.0.1:1/x")
             request.headers = [TransferHeader(name, "1")]
@@ -217,7 +217,7 @@ struct TransferPermissionTests {
         }
     }
 
-    @Test func aPluginThatIsGoneHasNoTransfers() async throws {
+    @Test func `A plugin that is gone has no transfers`() async throws {
         try await withBench(TransferBench()) { bench in
             var request = bench.download("http://127.0.0.1:1/x")
             request.plugin = "q"

@@ -35,7 +35,7 @@ struct TransferSessionTests {
     }
 
     /// One request, one body: a run that stops waiting does not change the transfer.
-    @Test func aCancelledRunLeavesTheTransferUnchanged() async throws {
+    @Test func `A cancelled run leaves the transfer unchanged`() async throws {
         let slow = SlowHost()
         try await withRawServer {
             try await slow.serve($0, $1)
@@ -58,7 +58,7 @@ struct TransferSessionTests {
         #expect(slow.host.requests.count == 1)
     }
 
-    @Test func theSameRequestIsFetchedOnce() async throws {
+    @Test func `The same request is fetched once`() async throws {
         let slow = SlowHost()
         try await withRawServer {
             try await slow.serve($0, $1)
@@ -85,7 +85,7 @@ struct TransferSessionTests {
     }
 
     /// The end has the continuation that either of them set.
-    @Test func theSameRequestKeepsTheSecondContinuation() async throws {
+    @Test func `The same request keeps the second continuation`() async throws {
         let journal = MemoryTransferJournal()
         let bench = try await TransferBench(journal: journal, requirements: { _ in false })
         try await withBench(bench) { bench async throws in
@@ -110,7 +110,7 @@ struct TransferSessionTests {
         }
     }
 
-    @Test func aDifferentRequestIsAnotherTransfer() async throws {
+    @Test func `A different request is another transfer`() async throws {
         try await withBench(TransferBench(requirements: { _ in false })) { bench async throws in
             func made(_ change: (inout TransferRequest) -> Void) async throws -> Bool {
                 var request = bench.download("http://127.0.0.1:1/x")
@@ -132,7 +132,7 @@ struct TransferSessionTests {
         }
     }
 
-    @Test func aSessionGetsAWakeWhenItsLastTransferEnds() async throws {
+    @Test func `A session gets a wake when its last transfer ends`() async throws {
         let slow = SlowHost()
         let quick = FileHost(sample(10))
         try await withRawServer { request, responder in
@@ -168,7 +168,7 @@ struct TransferSessionTests {
         }
     }
 
-    @Test func aPauseKeepsWhatIsThere() async throws {
+    @Test func `A pause keeps what is there`() async throws {
         let slow = SlowHost()
         try await withRawServer { request, responder in
             guard slow.host.requests.isEmpty else {
@@ -194,7 +194,7 @@ struct TransferSessionTests {
         #expect(slow.host.requests.last?.rangeStart == 150_000)
     }
 
-    @Test func cancellingLeavesNothing() async throws {
+    @Test func `Cancelling leaves nothing`() async throws {
         let slow = SlowHost()
         try await withRawServer {
             try await slow.serve($0, $1)
@@ -214,7 +214,7 @@ struct TransferSessionTests {
         }
     }
 
-    @Test func aTransferWaitsForItsRequirements() async throws {
+    @Test func `A transfer waits for its requirements`() async throws {
         let host = FileHost(sample(100))
         let isMet = Mutex(false)
         try await withRawServer { request, responder in
@@ -238,7 +238,7 @@ struct TransferSessionTests {
         }
     }
 
-    @Test func noServerHasMoreConnectionsThanItMay() async throws {
+    @Test func `No server has more connections than it may`() async throws {
         let under = Mutex((now: 0, most: 0))
         let gate = Event()
         let arrived = AsyncStream.makeStream(of: Void.self)
@@ -277,7 +277,7 @@ struct TransferSessionTests {
         #expect(under.withLock { $0.most } == 3)
     }
 
-    @Test func theNumberOfTransfersOfAPluginIsBounded() async throws {
+    @Test func `The number of transfers of a plugin is bounded`() async throws {
         var limits = TransferLimits()
         limits.perPluginMax = 2
         try await withBench(TransferBench(limits: limits, requirements: { _ in false })) {
@@ -296,7 +296,7 @@ struct TransferSessionTests {
         }
     }
 
-    @Test func aTransferThatCannotBeStoredDoesNotStart() async throws {
+    @Test func `A transfer that cannot be stored does not start`() async throws {
         let host = FileHost(sample(100))
         try await withRawServer { request, responder in
             _ = host.note(request)

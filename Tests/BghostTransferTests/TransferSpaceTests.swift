@@ -68,7 +68,7 @@ struct TransferSpaceTests {
         (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
 
     @Test(.enabled(if: mayMount, "mounting needs root"))
-    func aTransferWaitsForRoomOnAFullDisk() async throws {
+    func `A transfer waits for room on a full disk`() async throws {
         let content = sample(1 << 20)
         let host = FileHost(content)
         let disk = try #require(SmallDisk(bytes: 1_600_000))
@@ -110,7 +110,7 @@ struct TransferSpaceTests {
     }
 
     /// A plugin's limit holds for what the daemon writes for it, before it is written.
-    @Test func aTransferWaitsUntilThePluginHasRoom() async throws {
+    @Test func `A transfer waits until the plugin has room`() async throws {
         let content = sample(3 << 20)
         let host = FileHost(content)
         let folder = try TemporaryDirectory()
@@ -157,7 +157,7 @@ struct TransferSpaceTests {
     }
 
     /// A limit on the size of files ends neither the process nor the transfer.
-    @Test func aFileThatMayNotGrowIsWaitedFor() async throws {
+    @Test func `A file that may not grow is waited for`() async throws {
         let content = sample(3 << 20)
         let host = FileHost(content)
         let folder = try TemporaryDirectory()

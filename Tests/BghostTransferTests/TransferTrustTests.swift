@@ -25,7 +25,9 @@ struct TransferTrustTests {
         arguments: ["SSL_CERT_FILE", "SSL_CERT_DIR"],
         ["127.0.0.1", "files.example"]
     )
-    func anAuthorityThatTheSystemNamesVouches(variable: String, host name: String) async throws {
+    func `An authority that the system names vouches`(variable: String, host name: String)
+        async throws
+    {
         let folder = try TemporaryDirectory()
         let file = try TestAuthority.write(to: folder, as: TestAuthority.hashedName)
         let settings = trusting(variable == "SSL_CERT_DIR" ? folder.path : file, as: variable)
@@ -51,7 +53,7 @@ struct TransferTrustTests {
     }
 
     @Test(arguments: Doubt.allCases)
-    func aServerWithoutATrustedCertificateGetsNoRequest(doubt: Doubt) async throws {
+    func `A server without a trusted certificate gets no request`(doubt: Doubt) async throws {
         let folder = try TemporaryDirectory()
         let file = try TestAuthority.write(to: folder)
         let settings = doubt == .hasUnknownAuthority ? NetworkSettings.system : trusting(file)
@@ -81,7 +83,7 @@ struct TransferTrustTests {
         #expect(host.requests.isEmpty)
     }
 
-    @Test func deprecatedTLSIsRefused() async throws {
+    @Test func `Deprecated TLS is refused`() async throws {
         let folder = try TemporaryDirectory()
         let settings = trusting(try TestAuthority.write(to: folder))
         let host = FileHost(Self.content)
@@ -101,7 +103,7 @@ struct TransferTrustTests {
         #expect(host.requests.isEmpty)
     }
 
-    @Test func certificatesThatAreNotThereAreNamed() async throws {
+    @Test func `Certificates that are not there are named`() async throws {
         let never = try SilentSocket(accepts: true)
         let bench = try await TransferBench(
             network: trusting("/nonexistent/ca.pem"),
@@ -116,7 +118,7 @@ struct TransferTrustTests {
 
     /// An attacker who cuts a connection must not be able to truncate a file.
     @Test(arguments: 0...16, [true, false])
-    func aCutDownloadResumes(sixteenth: Int, isRagged: Bool) async throws {
+    func `A cut download resumes`(sixteenth: Int, isRagged: Bool) async throws {
         let folder = try TemporaryDirectory()
         let settings = trusting(try TestAuthority.write(to: folder))
         let host = FileHost(Self.content)
@@ -140,7 +142,7 @@ struct TransferTrustTests {
 
     /// Without a length, only the server can mark the end of a body; a cut connection does not.
     @Test(arguments: [true, false])
-    func aCutConnectionDoesNotEndABodyWithoutALength(isRagged: Bool) async throws {
+    func `A cut connection does not end a body without a length`(isRagged: Bool) async throws {
         let folder = try TemporaryDirectory()
         let settings = trusting(try TestAuthority.write(to: folder))
         let host = FileHost(Self.content)
@@ -164,7 +166,7 @@ struct TransferTrustTests {
 
     /// The process reads its own environment.
     @Test(arguments: [true, false])
-    func theEnvironmentSaysWhomToTrust(isTold: Bool) async throws {
+    func `The environment says whom to trust`(isTold: Bool) async throws {
         let folder = try TemporaryDirectory()
         let authority = try TemporaryDirectory()
         let file = try TestAuthority.write(to: authority)

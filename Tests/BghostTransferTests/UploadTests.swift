@@ -49,7 +49,7 @@ struct UploadTests {
     }
 
     @Test(arguments: [0, 1, 2, 3, 1000])
-    func theServerCanVerifyTheDigestOfBytes(count: Int) async throws {
+    func `The server can verify the digest of bytes`(count: Int) async throws {
         try await withServer(Self.verify) { port in
             let response = try await fetch(
                 "http://127.0.0.1:\(port)/",
@@ -61,7 +61,7 @@ struct UploadTests {
         }
     }
 
-    @Test func aDigestIsSentOnlyIfRequested() async throws {
+    @Test func `A digest is sent only if requested`() async throws {
         try await withServer(Self.verify) { port in
             let response = try await fetch(
                 "http://127.0.0.1:\(port)/",
@@ -73,7 +73,7 @@ struct UploadTests {
     }
 
     @Test(arguments: [0, 5 << 20, (5 << 20) + 1])
-    func aFileArrivesWhole(size: Int) async throws {
+    func `A file arrives whole`(size: Int) async throws {
         let folder = try TemporaryDirectory()
         let content = (0..<size).map { UInt8(truncatingIfNeeded: ($0 &* 31) >> 3) }
         let file = try Self.open(folder.write(content, to: "photo"))
@@ -89,7 +89,7 @@ struct UploadTests {
         }
     }
 
-    @Test func aFileIsReadAgainForARedirectThatRepeatsIt() async throws {
+    @Test func `A file is read again for a redirect that repeats it`() async throws {
         let folder = try TemporaryDirectory()
         let size = 300_000
         let file = try Self.open(folder.write(Array(repeating: 9, count: size), to: "photo"))
@@ -108,7 +108,7 @@ struct UploadTests {
         }
     }
 
-    @Test func aFileThatChangesBetweenDigestAndUploadIsNotSentWhole() async throws {
+    @Test func `A file that changes between digest and upload is not sent whole`() async throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write(Array(repeating: 1, count: 1000), to: "photo")
         let file = try Self.open(path)
@@ -137,7 +137,7 @@ struct UploadTests {
     /// Also shows that a file is read only as fast as it is taken: one read ahead would not be
     /// seen to change.
     @Test(arguments: [1 << 20, 65 << 20])
-    func aFileThatChangesDuringTheUploadIsNotSentWhole(newSize: Int) async throws {
+    func `A file that changes during the upload is not sent whole`(newSize: Int) async throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write([], to: "photo")
         #expect(truncate(path, 64 << 20) == 0)
@@ -157,7 +157,7 @@ struct UploadTests {
         #expect(received.withLock { $0 } < 64 << 20)
     }
 
-    @Test func anEarlyResponseEndsTheUpload() async throws {
+    @Test func `An early response ends the upload`() async throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write([], to: "photo")
         #expect(truncate(path, 64 << 20) == 0)
@@ -178,7 +178,7 @@ struct UploadTests {
         }
     }
 
-    @Test func onlyARegularFileCanBeABody() throws {
+    @Test func `Only a regular file can be a body`() throws {
         #expect(throws: FetchFailure.badFile(reason: "it is not a regular file")) {
             try Self.open("/dev/zero")
         }

@@ -12,7 +12,7 @@ import Testing
 struct UploadTransferTests {
     private static let content = sample((1 << 20) + 13)
 
-    @Test(arguments: [0, 1, 1000, 5 << 20]) func aFileIsSentWhole(size: Int) async throws {
+    @Test(arguments: [0, 1, 1000, 5 << 20]) func `A file is sent whole`(size: Int) async throws {
         let host = FileHost([])
         try await withRawServer { request, responder in
             _ = host.note(request)
@@ -38,7 +38,7 @@ struct UploadTransferTests {
         #expect(request["idempotency-key"] != nil)
     }
 
-    @Test func aFormHasTheFileInIt() async throws {
+    @Test func `A form has the file in it`() async throws {
         let host = FileHost([])
         try await withRawServer { request, responder in
             _ = host.note(request)
@@ -71,7 +71,7 @@ struct UploadTransferTests {
     }
 
     @Test(arguments: 0...16, [UploadForm.tus, .negotiated])
-    func anUploadContinuesAfterACut(sixteenth: Int, form: UploadForm) async throws {
+    func `An upload continues after a cut`(sixteenth: Int, form: UploadForm) async throws {
         let size = Self.content.count
         let server = TusServer()
         let patches = Counter()
@@ -101,7 +101,7 @@ struct UploadTransferTests {
         }
     }
 
-    @Test func aLostUploadResourceIsCreatedAgain() async throws {
+    @Test func `A lost upload resource is created again`() async throws {
         let server = TusServer()
         let patches = Counter()
         try await withRawServer(
@@ -125,7 +125,7 @@ struct UploadTransferTests {
         #expect(server.state.withLock { $0.creations } == 2)
     }
 
-    @Test func aServerWithoutEitherProtocolGetsTheWholeFile() async throws {
+    @Test func `A server without either protocol gets the whole file`() async throws {
         let host = FileHost([])
         try await withRawServer { request, responder in
             _ = host.note(request)
@@ -143,7 +143,7 @@ struct UploadTransferTests {
     }
 
     @Test(arguments: [500, 503, 408, 429, 0])
-    func anUploadThatFailsIsSentAgain(status: Int) async throws {
+    func `An upload that fails is sent again`(status: Int) async throws {
         let host = FileHost([])
         try await withRawServer { request, responder in
             let number = host.note(request)
@@ -171,7 +171,7 @@ struct UploadTransferTests {
 
     /// No server ever has a mixture of two versions that it could take for a file.
     @Test(arguments: Moment.allCases)
-    func aFileThatChangesIsNotSentWhole(moment: Moment) async throws {
+    func `A file that changes is not sent whole`(moment: Moment) async throws {
         let size = 16 << 20
         let whole = Counter()
         let arrived = Event()
@@ -223,7 +223,7 @@ struct UploadTransferTests {
 
     /// The rest of another version is not put behind the beginning of this one.
     @Test(arguments: [UploadForm.tus, .negotiated])
-    func anUploadOfAChangedFileDoesNotResume(form: UploadForm) async throws {
+    func `An upload of a changed file does not resume`(form: UploadForm) async throws {
         let server = TusServer()
         let patches = Counter()
         try await withRawServer(
@@ -252,7 +252,7 @@ struct UploadTransferTests {
     }
 
     /// The file is whole in the form that counts, however often it was cut before.
-    @Test(arguments: 0..<16) func aFormThatIsCutIsSentAgain(sixteenth: Int) async throws {
+    @Test(arguments: 0..<16) func `A form that is cut is sent again`(sixteenth: Int) async throws {
         let host = FileHost([])
         let requests = Counter()
         let cut = Self.content.count * sixteenth / 16
@@ -290,7 +290,7 @@ struct UploadTransferTests {
         #expect(Bytes(Array(body[first..<(first + Self.content.count)])) == Bytes(Self.content))
     }
 
-    @Test func anAnswerBeforeTheEndOfTheBodyIsTheAnswer() async throws {
+    @Test func `An answer before the end of the body is the answer`() async throws {
         try await withRawServer(
             bodyMax: { _ in 100_000 },
             { _, responder in

@@ -189,16 +189,16 @@ import Testing
     static let all = toWorker + [situation] + toDaemon + notifications + transfers
 
     @Test(arguments: all)
-    func isWrittenAs(_ sample: Sample) {
+    func `Is written as`(_ sample: Sample) {
         #expect(Hex.text(sample.message.packet) == Hex.text(Hex.bytes(sample.hex)))
     }
 
     @Test(arguments: all)
-    func isReadBack(_ sample: Sample) throws {
+    func `Is read back`(_ sample: Sample) throws {
         #expect(try Message.read(Hex.bytes(sample.hex)) == [sample.message])
     }
 
-    @Test func allKindsAreHere() {
+    @Test func `All kinds are here`() {
         let kinds = Set(Self.all.map { Hex.bytes($0.hex)[4] })
         #expect(kinds == Set(FrameKind.allCases.map(\.rawValue)))
     }

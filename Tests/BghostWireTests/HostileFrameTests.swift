@@ -8,7 +8,7 @@ import Testing
 /// Frames that a compromised worker may send; none may trap.
 @Suite struct HostileFrameTests {
     @Test(arguments: GoldenTests.all)
-    func everyTruncationIsAnError(_ sample: GoldenTests.Sample) {
+    func `Every truncation is an error`(_ sample: GoldenTests.Sample) {
         let packet = sample.message.packet
         for count in 1..<packet.count {
             let cut = Array(packet.prefix(count))
@@ -19,7 +19,7 @@ import Testing
 
     /// The length is right, so that the fields themselves must notice what is missing.
     @Test(arguments: GoldenTests.all)
-    func everyTruncatedPayloadIsAnError(_ sample: GoldenTests.Sample) {
+    func `Every truncated payload is an error`(_ sample: GoldenTests.Sample) {
         let packet = sample.message.packet
         for count in 16..<packet.count {
             let cut = Self.framed(Array(packet.prefix(count)))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: GoldenTests.all)
-    func bytesLeftOverAreAnError(_ sample: GoldenTests.Sample) {
+    func `Bytes left over are an error`(_ sample: GoldenTests.Sample) {
         switch sample.message {
         // Their readers look at nothing but the subject.
         case .finish, .released: return
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: GoldenTests.all)
-    func everyFlippedByteIsReadOrRefused(_ sample: GoldenTests.Sample) {
+    func `Every flipped byte is read or refused`(_ sample: GoldenTests.Sample) {
         let packet = sample.message.packet
         var refused = 0
         for index in packet.indices {
@@ -90,18 +90,18 @@ import Testing
         // More pending requests than a page has.
         ("19000000 11 01 0000 0900000000000000 00000000 01 01100000", .valueOutOfRange),
     ])
-    func isRefused(hex: String, error: WireError) {
+    func `A hostile frame is refused`(hex: String, error: WireError) {
         #expect(throws: error) { try Message.read(Hex.bytes(hex)) }
     }
 
-    @Test func textsThatAreTooLongAreRefused() {
+    @Test func `Texts that are too long are refused`() {
         let long = String(repeating: "x", count: LogLine.textBytesMax + 1)
         let packet = Message.log(LogLine(run: 1, level: 0, dropped: 0, text: long)).packet
         #expect(throws: WireError.valueOutOfRange) { try Message.read(packet) }
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(4))
-    func randomPacketsAreReadOrRefused(seed: UInt64) {
+    func `Random packets are read or refused`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let samples = GoldenTests.all.map(\.message.packet)
         var read = 0

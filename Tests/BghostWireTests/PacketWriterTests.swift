@@ -6,7 +6,7 @@ import BghostTestSupport
 import Testing
 
 @Suite struct PacketWriterTests {
-    @Test func framesShareAPacket() throws {
+    @Test func `Frames share a packet`() throws {
         var packets = PacketWriter()
         for sample in GoldenTests.all { #expect(sample.message.write(to: &packets)) }
         #expect(packets.count == GoldenTests.all.map(\.message.packet.count).reduce(0, +))
@@ -17,7 +17,7 @@ import Testing
         #expect(packets.isEmpty)
     }
 
-    @Test func anEmptyPacketIsNotSent() {
+    @Test func `An empty packet is not sent`() {
         var packets = PacketWriter()
         #expect(packets.isEmpty)
         #expect(
@@ -28,7 +28,7 @@ import Testing
         )
     }
 
-    @Test func aFrameThatDoesNotFitBeginsTheNextPacket() throws {
+    @Test func `A frame that does not fit begins the next packet`() throws {
         var packets = PacketWriter()
         let half = Self.log(bytes: FrameLayout.packetBytesMax / 2)
         for _ in 0..<3 { #expect(half.write(to: &packets)) }
@@ -38,7 +38,7 @@ import Testing
         #expect(sent.allSatisfy { $0 == half.packet })
     }
 
-    @Test func aPacketIsFilledToTheLastByte() {
+    @Test func `A packet is filled to the last byte`() {
         var packets = PacketWriter()
         let most = Self.log(bytes: FrameLayout.packetBytesMax - 24)
         #expect(most.write(to: &packets))
@@ -49,7 +49,7 @@ import Testing
         #expect(sent == [most.packet, Message.finish(run: 1).packet])
     }
 
-    @Test func anOversizedFrameLeavesNothing() throws {
+    @Test func `An oversized frame leaves nothing`() throws {
         var packets = PacketWriter()
         #expect(Message.finish(run: 1).write(to: &packets))
         let over = Self.log(bytes: FrameLayout.packetBytesMax - 23)
@@ -59,7 +59,7 @@ import Testing
         #expect(try Message.read(packets.bytes) == [.finish(run: 1), .released(run: 2)])
     }
 
-    @Test func aRefusedPacketStays() {
+    @Test func `A refused packet stays`() {
         var packets = PacketWriter()
         #expect(Message.finish(run: 1).write(to: &packets))
         #expect(!packets.drain { _ in false })
@@ -71,7 +71,7 @@ import Testing
 
     /// A socket that takes a packet now and then, while more is written.
     @Test(arguments: SeededGenerator.seeds(8))
-    func theOrderHoldsWhateverIsRefused(seed: UInt64) throws {
+    func `The order holds whatever is refused`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var packets = PacketWriter()
         var written: [Message] = []

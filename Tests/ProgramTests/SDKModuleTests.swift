@@ -126,7 +126,7 @@ import Testing
         import Testing
         import UIKit
 
-        @Test func isInTheBackground() { #expect(ScenePhase.background != .active) }
+        @Test func `Is in the background`() { #expect(ScenePhase.background != .active) }
         """
 
     @Test func `Handlers import full Foundation, and apps import what they do on iOS`() async throws

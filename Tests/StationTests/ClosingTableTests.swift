@@ -15,7 +15,7 @@ import Testing
         )
     }
 
-    @Test func alignsItsColumns() {
+    @Test func `Aligns its columns`() {
         let expected = """
               TASK                                OUTCOME                           RUN TIME  PEAK MEMORY  STATION RECORDED
             ✓ com.example.stormy.noon             succeeded (expired)         0.21 s of 25 s       12 MiB  1 request
@@ -32,7 +32,7 @@ import Testing
         #expect(lines(PlayFixture.evidence).joined(separator: "\n") == expected)
     }
 
-    @Test func marksOnlyRunsThatDisagree() {
+    @Test func `Marks only runs that disagree`() {
         var evidence = PlayFixture.evidence
         evidence.runs[2].outcome = "failed"
         evidence.record.photos = []
@@ -45,7 +45,7 @@ import Testing
         #expect(lines.last == "✗ the two sides do not agree: 2 disagreements")
     }
 
-    @Test func showsATaskThatNeverRan() {
+    @Test func `Shows a task that never ran`() {
         var evidence = PlayFixture.evidence
         evidence.runs.remove(at: 3)
         #expect(
@@ -55,7 +55,7 @@ import Testing
         )
     }
 
-    @Test func staysWithinASCIIWhereNothingElseCanBeShown() {
+    @Test func `Stays within ASCII where nothing else can be shown`() {
         var evidence = PlayFixture.evidence
         evidence.record.photos[0].name = "Gewitter ⚡"
         evidence.daemonEnd = .signalled(9)
@@ -65,7 +65,7 @@ import Testing
         #expect(lines.last?.hasPrefix("!! ") == true)
     }
 
-    @Test func neverPassesOnControlCharacters() {
+    @Test func `Never passes on control characters`() {
         var evidence = PlayFixture.evidence
         evidence.record.photos[0].name = "\u{1B}]0;x\u{07}\n\u{202E}"
         evidence.runs[0].outcome = "\u{1B}[2J"
@@ -78,14 +78,14 @@ import Testing
     }
 
     @Test(arguments: [Double.infinity, -1, 1e300, .nan])
-    func showsWhateverNumberItIsGiven(value: Double) {
+    func `Shows whatever number it is given`(value: Double) {
         var evidence = PlayFixture.evidence
         evidence.runs[0].durationSeconds = value
         evidence.runs[0].peakMemoryBytes = value
         #expect(lines(evidence).count > 5)
     }
 
-    @Test func coloursMarksOnly() {
+    @Test func `Colours marks only`() {
         let style = TerminalStyle(unicode: true, colour: true)
         let line = lines(PlayFixture.evidence, style)[1]
         #expect(line.hasPrefix("\u{1B}[32m✓\u{1B}[0m com.example.stormy.noon "))
@@ -101,7 +101,7 @@ import Testing
         (true, ["LANG": "C", "LC_CTYPE": "en_US.UTF-8"], true, true),
         (true, [:], false, true),
     ])
-    func readsTheEnvironment(
+    func `Reads the environment`(
         isTerminal: Bool,
         environment: [String: String],
         unicode: Bool,

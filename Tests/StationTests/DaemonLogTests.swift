@@ -20,7 +20,7 @@ import Testing
         return (DaemonLog(style: style, write: lines.append), lines)
     }
 
-    @Test func showsWholeLinesWithAPrefix() {
+    @Test func `Shows whole lines with a prefix`() {
         let (log, lines) = log()
         log.feed(Array("one\ntw".utf8))
         #expect(lines.all == ["  bghost | one"])
@@ -31,14 +31,14 @@ import Testing
         #expect(log.tail == ["one", "two", "", "thr"])
     }
 
-    @Test func remembersTheEndOnly() {
+    @Test func `Remembers the end only`() {
         let (log, lines) = log()
         for number in 1...50 { log.feed(Array("\(number)\n".utf8)) }
         #expect(log.tail == (31...50).map(String.init))
         #expect(lines.all.count == 50)
     }
 
-    @Test func boundsALine() {
+    @Test func `Bounds a line`() {
         let (log, lines) = log()
         log.feed([UInt8](repeating: UInt8(ascii: "x"), count: 5000) + [UInt8(ascii: "\n")])
         #expect(lines.all.first?.hasSuffix("xxx [904 bytes more]") == true)
@@ -46,13 +46,13 @@ import Testing
         #expect(lines.all.last == "  bghost | next")
     }
 
-    @Test func passesOnNeitherControlCharactersNorBrokenText() {
+    @Test func `Passes on neither control characters nor broken text`() {
         let (log, lines) = log()
         log.feed(Array("\u{1B}[2Jü".utf8) + [0xFF, 0x0A])
         #expect(lines.all == ["  bghost | ?[2Jü\u{FFFD}"])
     }
 
-    @Test func dimsWhereThereIsColour() {
+    @Test func `Dims where there is colour`() {
         let (log, lines) = log(colour: true)
         log.feed(Array("x\n".utf8))
         #expect(lines.all == ["\u{1B}[2m  bghost | x\u{1B}[0m"])

@@ -42,7 +42,7 @@ import Testing
         var reason: String
     }
 
-    @Test func answersAsOpenMeteoDoes() async throws {
+    @Test func `Answers as Open-Meteo does`() async throws {
         let station = StationFixture()
         let response = try await station.send(
             .get,
@@ -78,7 +78,7 @@ import Testing
         #expect(station.record.forecasts == [entry])
     }
 
-    @Test func writesTimesAsTextUnlessAskedOtherwise() async throws {
+    @Test func `Writes times as text unless asked otherwise`() async throws {
         let response = try await StationFixture().send(
             .get,
             "/v1/forecast?\(Self.place)&hourly=weather_code&forecast_days=1"
@@ -91,7 +91,7 @@ import Testing
         #expect(hourly.weather_code.firstIndex(of: 95) == 17)
     }
 
-    @Test func omitsFieldsThatWereNotRequested() async throws {
+    @Test func `Omits fields that were not requested`() async throws {
         let station = StationFixture()
         let response = try await station.send(.get, "/v1/forecast?\(Self.place)")
         let forecast: UnixForecast = try response.json()
@@ -114,7 +114,7 @@ import Testing
         ("\(place)&forecast_hours=385", "'forecast_hours'"),
         ("\(place)&forecast_days=99999999999999999999", "'forecast_days'"),
     ])
-    func refusesWithAReason(query: String, reason: String) async throws {
+    func `Refuses with a reason`(query: String, reason: String) async throws {
         let station = StationFixture()
         let response = try await station.send(.get, "/v1/forecast?\(query)")
         #expect(response.status == .badRequest)
@@ -128,7 +128,7 @@ import Testing
     @Test(arguments: [
         "forecast_hours=0", "forecast_hours=384", "timezone=UTC", "hourly=weathercode",
     ])
-    func takesTheNearestAllowed(parameter: String) async throws {
+    func `Takes the nearest allowed`(parameter: String) async throws {
         let response = try await StationFixture().send(
             .get,
             "/v1/forecast?\(Self.place)&\(parameter)"

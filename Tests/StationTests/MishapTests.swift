@@ -21,13 +21,13 @@ import Testing
     }
 
     @Test(arguments: ["nowhere/cut", "forecast/burn", "photo/lie", "offset/cut", "offset/lie"])
-    func knowsWhatCanHappen(mishap: String) async throws {
+    func `Knows what can happen`(mishap: String) async throws {
         let response = try await station.send(.put, "/mishaps/\(mishap)")
         #expect(response.status == .notFound)
         #expect(String(buffer: response.body).contains("forecast/hold|cut|lie|redirect|refuse"))
     }
 
-    @Test func happensOnceAndInOrder() async throws {
+    @Test func `Happens once and in order`() async throws {
         for kind in ["refuse", "redirect"] {
             #expect(try await plan("forecast/\(kind)") == .noContent)
         }
@@ -42,13 +42,13 @@ import Testing
         #expect(station.record.refused == 0)
     }
 
-    @Test func isForgotten() async throws {
+    @Test func `A mishap is forgotten when it is deleted`() async throws {
         #expect(try await plan("forecast/refuse") == .noContent)
         #expect(try await station.send(.delete, "/mishaps").status == .noContent)
         #expect(try await station.send(.get, Self.forecast).status == .ok)
     }
 
-    @Test func liesSoThatTheDigestTells() async throws {
+    @Test func `Lies so that the digest tells`() async throws {
         let whole = try await station.send(.get, Self.forecast)
         station.mishaps.plan(.lie, at: .forecast)
         let lie = try await station.send(.get, Self.forecast)
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// Half of it comes, and the rest when it is let go; the record says so at each moment.
-    @Test func holdsTheSecondHalf() async throws {
+    @Test func `Holds the second half`() async throws {
         station.mishaps.plan(.hold, at: .forecast)
         let response = try await station.test(.live) { [station] client in
             async let answer = ask(client)
@@ -77,7 +77,7 @@ import Testing
         #expect(entry.completeAt == StationFixture.now)
     }
 
-    @Test func goesOnWhereItWasCut() async throws {
+    @Test func `Goes on where it was cut`() async throws {
         station.mishaps.plan(.cut, at: .forecast)
         let isAnswered = try await station.test(.live) { (try? await ask($0)) != nil }
         #expect(!isAnswered)
@@ -105,7 +105,7 @@ import Testing
         ["Range": "bytes=7-"], ["Range": "bytes=7-", "If-Range": "\"other\""],
         ["Range": "bytes=7-9"], ["Range": "bytes=99999-"], ["Range": "lines=1-"],
     ])
-    func givesTheWholeOtherwise(fields: [String: String]) async throws {
+    func `Gives the whole otherwise`(fields: [String: String]) async throws {
         let whole = try await station.send(.get, Self.forecast)
         let tag = try #require(whole.headers[.eTag])
         let own = fields["Range"] == "bytes=7-" ? fields : fields.merging(["If-Range": tag]) { $1 }

@@ -30,7 +30,7 @@ import Testing
         "click":"https://example.com/"}
         """
 
-    @Test func publishesJSON() async throws {
+    @Test func `A notification in JSON is published`() async throws {
         let station = StationFixture()
         let response = try await publish(station, Self.storm, key: "k1")
         #expect(response.status == .ok)
@@ -54,7 +54,7 @@ import Testing
 
     /// A topic may bear the name of another route.
     @Test(arguments: ["storm", "photos", "record", "uploads", "mishaps", "v1", "A-b_9"])
-    func publishesText(topic: String) async throws {
+    func `A notification in plain text is published`(topic: String) async throws {
         let station = StationFixture()
         let response = try await station.send(
             .post,
@@ -75,14 +75,14 @@ import Testing
         ("1", 1), ("min", 1), ("low", 2), ("default", 3), ("3", 3), ("HIGH", 4), ("urgent", 5),
         ("max", 5),
     ])
-    func readsPriorities(text: String, priority: Int) async throws {
+    func `Priorities are read as numbers and names`(text: String, priority: Int) async throws {
         let station = StationFixture()
         _ = try await station.send(.post, "/t", fields: ["X-Priority": text], body: [])
         #expect(station.record.notifications.map(\.priority) == [priority])
         #expect(station.record.notifications.map(\.message) == ["triggered"])
     }
 
-    @Test func answersARepeatedKeyWithTheFirstAnswer() async throws {
+    @Test func `Answers a repeated key with the first answer`() async throws {
         let station = StationFixture()
         let first: Receipt = try await publish(station, Self.storm, key: "k1").json()
         let again: Receipt = try await publish(station, Self.storm, key: "k1").json()
@@ -93,7 +93,7 @@ import Testing
         #expect(station.record.notifications.map(\.repeats) == [1, 0, 0])
     }
 
-    @Test func refusesAKeyWithAnotherMessage() async throws {
+    @Test func `Refuses a key with another message`() async throws {
         let station = StationFixture()
         _ = try await publish(station, Self.storm, key: "k1")
         let response = try await publish(station, #"{"topic":"storm","message":"x"}"#, key: "k1")
@@ -121,7 +121,7 @@ import Testing
         #expect(station.record.refused == 1)
     }
 
-    @Test func refusesTextThatIsNotUTF8() async throws {
+    @Test func `Refuses text that is not UTF-8`() async throws {
         let response = try await StationFixture().send(.post, "/t", body: [0x61, 0xFF])
         #expect(try response.json(Refusal.self).code == 40011)
     }

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["Repr-Digest", "Content-Digest", "repr-digest"])
-    func takesAPhotoWithItsDigest(field: String) async throws {
+    func `Takes a photo with its digest`(field: String) async throws {
         let station = StationFixture()
         let response = try await station.send(
             .put,
@@ -43,7 +43,7 @@ import Testing
         #expect(station.record.photos == [entry])
     }
 
-    @Test func refusesAPhotoThatIsNotWhatItsDigestSays() async throws {
+    @Test func `Refuses a photo that is not what its digest says`() async throws {
         let station = StationFixture()
         let response = try await station.send(
             .put,
@@ -56,7 +56,7 @@ import Testing
         #expect(station.record.photos.map(\.sha256) == [Self.hex])
     }
 
-    @Test func holdsBothFieldsAgainstThePhoto() async throws {
+    @Test func `Holds both fields against the photo`() async throws {
         let response = try await StationFixture().send(
             .put,
             "/photos/storm.jpg",
@@ -75,7 +75,7 @@ import Testing
         "sha-256=:\(base64):;note=1",
         "sha-256=:\(emptyBase64):, sha-256=:\(base64):",
     ])
-    func readsTheDictionary(value: String) async throws {
+    func `Reads the dictionary`(value: String) async throws {
         let response = try await StationFixture().send(
             .put,
             "/photos/a",
@@ -99,7 +99,7 @@ import Testing
         "SHA-256=:\(base64):",
         "sha-512=:\(base64):",
     ])
-    func refusesADigestThatSaysNothing(value: String?) async throws {
+    func `Refuses a digest that says nothing`(value: String?) async throws {
         let station = StationFixture()
         let response = try await station.send(
             .put,
@@ -116,7 +116,7 @@ import Testing
         ("a%20b.jpg", "a b.jpg"), ("%C3%BC.png", "ü.png"), ("a+b", "a+b"),
         (String(repeating: "n", count: 255), String(repeating: "n", count: 255)),
     ])
-    func takesNames(segment: String, name: String) async throws {
+    func `Valid names of photos are taken`(segment: String, name: String) async throws {
         let station = StationFixture()
         let response = try await put(station, segment)
         #expect(response.status == .created)
@@ -127,7 +127,7 @@ import Testing
         "a%2Fb", "%2E%2E", "..", "a%00b", "a%0Ab", "%FF", "%4", "%zz",
         String(repeating: "n", count: 256),
     ])
-    func refusesNamesThatAreNone(segment: String) async throws {
+    func `Refuses names that are none`(segment: String) async throws {
         let station = StationFixture()
         let response = try await put(station, segment)
         #expect(response.status == .badRequest)
@@ -145,7 +145,7 @@ import Testing
 
     /// One byte too many, in one piece with a length and in chunks without one.
     @Test(.timeLimit(.minutes(5)), arguments: [16 << 20, 16 << 20 + 1])
-    func boundsThePhoto(count: Int) async throws {
+    func `Bounds the photo`(count: Int) async throws {
         let station = StationFixture()
         let status = try await station.test(.live) { client in
             var headers = HTTPFields()

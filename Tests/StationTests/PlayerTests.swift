@@ -72,7 +72,7 @@ import Testing
         return station.recorder
     }
 
-    @Test func agrees() async throws {
+    @Test func `The play ends well when both sides agree`() async throws {
         let standIn = try StandIn(daemon: StandIn.patient)
         let played = await play(standIn.setting, recorder: try await filledRecorder())
         #expect(played.status == 0)
@@ -84,7 +84,7 @@ import Testing
         #expect(throws: SystemCallError.self) { try File.list(state) }
     }
 
-    @Test func disagrees() async throws {
+    @Test func `The play fails when the sides disagree`() async throws {
         let standIn = try StandIn(daemon: StandIn.patient)
         let played = await play(standIn.setting)
         #expect(played.status == 1)
@@ -92,7 +92,7 @@ import Testing
         #expect(played.answer.last == "✗ the two sides do not agree: 4 disagreements")
     }
 
-    @Test func saysWhatItNeverCameTo() async throws {
+    @Test func `Says what it never came to`() async throws {
         let standIn = try StandIn(daemon: StandIn.patient)
         let cues = Cue.stormy.filter(\.kills)
         let recorder = try await filledRecorder()
@@ -102,7 +102,7 @@ import Testing
         #expect(played.answer.contains { $0.hasPrefix(text) }, "\(played.answer)")
     }
 
-    @Test func keepsTheStateWhenAsked() async throws {
+    @Test func `Keeps the state when asked`() async throws {
         let standIn = try StandIn(daemon: #"touch "$STATE/store"; "# + StandIn.patient)
         var setting = standIn.setting
         setting.keepsState = true
@@ -117,7 +117,7 @@ import Testing
         ("exit 78", "the daemon exited with 78 before"),
         ("kill -SEGV $$", "the daemon died of signal 11 before"),
     ])
-    func saysHowADaemonFell(command: String, text: String) async throws {
+    func `Says how a daemon fell`(command: String, text: String) async throws {
         let standIn = try StandIn(
             daemon: "for n in $(seq 40); do echo line $n; done; printf 'the cause'; \(command)",
             runs: "exit 3"
@@ -132,7 +132,7 @@ import Testing
 
     /// The process that the daemon leaves behind holds its output open, and is not waited for.
     @Test(.timeLimit(.minutes(5)))
-    func killsADaemonThatDoesNotDrain() async throws {
+    func `Kills a daemon that does not drain`() async throws {
         let standIn = try StandIn(
             daemon: """
                 trap '' TERM
@@ -158,7 +158,7 @@ import Testing
         ("echo '{}'", "bghost runs prints what is not a report of runs: schema is missing"),
         ("kill -ABRT $$", "bghost runs died of signal 6"),
     ])
-    func timesOutOnADaemonThatDoesNotAnswer(runs: String, text: String) async throws {
+    func `Times out on a daemon that does not answer`(runs: String, text: String) async throws {
         let standIn = try StandIn(daemon: StandIn.patient, runs: runs)
         var setting = standIn.setting
         // Long enough for a program to start and end on a busy machine.
@@ -169,7 +169,7 @@ import Testing
         #expect(played.comments.contains("the daemon's last lines:"))
     }
 
-    @Test func timesOutOnARunThatDoesNotEnd() async throws {
+    @Test func `Times out on a run that does not end`() async throws {
         let standIn = try StandIn(daemon: StandIn.patient)
         var runs = PlayFixture.runs
         runs[3].state = "cancelling"
@@ -185,7 +185,7 @@ import Testing
     /// The runs up to the first notification, with which the tap is due.
     private static var untilTheTap: [RunEntry] { Array(PlayFixture.runs.prefix(4)) }
 
-    @Test func tapsTheNotification() async throws {
+    @Test func `Taps the notification`() async throws {
         let standIn = try StandIn(
             daemon: StandIn.patient,
             notify: """
@@ -210,7 +210,7 @@ import Testing
         ("echo []", "bghost notify prints what is not its report"),
         (#"echo '{"notifications":[]}'"#, #"does not list "A storm is coming""#),
     ])
-    func saysThatItCannotGoOn(notify: String, text: String) async throws {
+    func `Says that it cannot go on`(notify: String, text: String) async throws {
         let standIn = try StandIn(daemon: StandIn.patient, notify: notify)
         try standIn.folder.write(StandIn.report(Self.untilTheTap), to: "runs.json")
         let played = await play(standIn.setting, cues: [.tap], recorder: try await filledRecorder())
@@ -220,7 +220,7 @@ import Testing
         #expect(played.answer.isEmpty)
     }
 
-    @Test func doesNotWaitForWhatWillNotCome() async throws {
+    @Test func `Does not wait for what will not come`() async throws {
         let standIn = try StandIn(daemon: StandIn.patient)
         try standIn.folder.write(StandIn.report(PlayFixture.runs.dropLast()), to: "runs.json")
         var setting = standIn.setting
@@ -231,7 +231,7 @@ import Testing
     }
 
     @Test(arguments: ["bghost", "tasks.json", "spool"])
-    func saysWhichInputIsMissing(name: String) async throws {
+    func `Says which input is missing`(name: String) async throws {
         let standIn = try StandIn(daemon: StandIn.patient)
         let gone = standIn.folder.file("gone")
         #expect(try Command.run(["mv", standIn.folder.file(name), gone]).exitCode == 0)
@@ -240,7 +240,7 @@ import Testing
         #expect(played.comments(standIn.folder.file(name)))
     }
 
-    @Test func namesTheProcessThatHoldsThePort() async throws {
+    @Test func `Names the process that holds the port`() async throws {
         let standIn = try StandIn(daemon: "touch \"$HERE/began\"")
         let other = StationServer(station: Station(recorder: Recorder()), port: 0)
         let played = try await other.run { port in

@@ -10,7 +10,7 @@ import SystemPackage
 import Testing
 
 @Suite struct RecordTests {
-    @Test func showsAndForgetsWhatArrived() async throws {
+    @Test func `Shows and forgets what arrived`() async throws {
         let station = StationFixture()
         try await fill(station)
         _ = try await station.send(.get, "/nowhere")
@@ -29,7 +29,7 @@ import Testing
         #expect(station.record == StationRecord())
     }
 
-    @Test func countsWhatItHasNoRoomFor() async throws {
+    @Test func `Counts what it has no room for`() async throws {
         let station = StationFixture(recorder: Recorder(entriesMax: 1))
         try await fill(station)
         try await fill(station)
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// A key that came before the record was full is still known.
-    @Test func knowsKeysWhenItIsFull() async throws {
+    @Test func `Knows keys when it is full`() async throws {
         let station = StationFixture(recorder: Recorder(entriesMax: 1))
         for _ in 0..<3 {
             let response = try await station.send(
@@ -53,7 +53,7 @@ import Testing
         #expect(station.record.unrecorded == 0)
     }
 
-    @Test func cutsUserAgents() async throws {
+    @Test func `Cuts user agents`() async throws {
         let station = StationFixture()
         _ = try await station.send(
             .get,
@@ -63,7 +63,7 @@ import Testing
         #expect(station.record.forecasts.first?.userAgent?.count == 200)
     }
 
-    @Test func writesALineForEachEntry() async throws {
+    @Test func `Writes a line for each entry`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("record.ndjson")
         let station = StationFixture(recorder: Recorder(file: try RecordFile(path: path)))
@@ -75,7 +75,7 @@ import Testing
         #expect(lines.last?.contains(#""message":"m""#) == true)
     }
 
-    @Test func stopsWritingAtTheBound() async throws {
+    @Test func `Stops writing at the bound`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("record.ndjson")
         let file = try RecordFile(path: path, bytesMax: 1)
@@ -85,7 +85,7 @@ import Testing
         #expect(try File.read(path).count { $0 == UInt8(ascii: "\n") } == 1)
     }
 
-    @Test func saysWhyAFileCannotBeWritten() throws {
+    @Test func `Says why a file cannot be written`() throws {
         #expect(throws: Errno.noSuchFileOrDirectory) {
             try RecordFile(path: "/nowhere/record.ndjson")
         }

@@ -5,7 +5,7 @@ import StormyStation
 import Testing
 
 @Suite struct RunsReportTests {
-    @Test func readsWhatItNeedsOldestFirst() throws {
+    @Test func `Reads what it needs oldest first`() throws {
         let json = """
             {"schema":"bghost.runs/1","runs":[
             {"id":"01B","request":"01R","task":"t","plugin":"p","state":"running","outcome":null,
@@ -40,7 +40,7 @@ import Testing
             "runs.0.task is of another type"
         ),
     ])
-    func saysWhatIsWrong(json: String, reason: String) {
+    func `Says what is wrong`(json: String, reason: String) {
         let error = #expect(throws: RunsReport.Unreadable.self) {
             try RunsReport.read(Data(json.utf8))
         }

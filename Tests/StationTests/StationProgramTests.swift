@@ -33,8 +33,9 @@ import Testing
         return (result.terminationStatus, result.closureResult)
     }
 
-    @Test(arguments: [Signal.terminate, .interrupt]) func serves(until signal: Signal) async throws
-    {
+    @Test(arguments: [Signal.terminate, .interrupt]) func `The program serves until it is stopped`(
+        until signal: Signal
+    ) async throws {
         let served = try await run(["serve", "--port", "0"]) { line, pid in
             let prefix = #"{"event":"listening","port":"#
             let port = try #require(Int(line.dropFirst(prefix.count).dropLast()))
@@ -51,20 +52,20 @@ import Testing
     }
 
     @Test(arguments: [["--port", "65536"], ["--port", "-1"], ["--prot", "1"]])
-    func refusesArguments(_ arguments: [String]) throws {
+    func `Wrong arguments are refused`(_ arguments: [String]) throws {
         let result = try Command.run([Self.program, "serve"] + arguments)
         #expect(result.exitCode == 64)
         #expect(result.output.isEmpty)
     }
 
-    @Test func refusesARecordThatCannotBeWritten() throws {
+    @Test func `Refuses a record that cannot be written`() throws {
         let result = try Command.run([Self.program, "serve", "--record", "/nowhere/x"])
         #expect(result.exitCode == 73)
         #expect(result.error.contains("cannot write the record to /nowhere/x"))
     }
 
     /// Ctrl-C in the middle of a play: the daemon is drained before the player goes.
-    @Test func interruptsAPlayInOrder() async throws {
+    @Test func `Interrupts a play in order`() async throws {
         let standIn = try StandIn(daemon: StandIn.patient, runs: "exit 3")
         let arguments = [
             "play", "--bghost", standIn.folder.file("bghost"), "--config",

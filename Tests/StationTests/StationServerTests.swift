@@ -8,13 +8,13 @@ import StormyStation
 import Testing
 
 @Suite struct StationServerTests {
-    @Test(.timeLimit(.minutes(5))) func servesWhileItsBodyRuns() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Serves while its body runs`() async throws {
         let server = StationServer(station: Station(recorder: Recorder()), port: 0)
         let listener = try await server.run { port in PortHolder.find(listeningOn: port) }
         #expect(listener?.pid == getpid())
     }
 
-    @Test(.timeLimit(.minutes(5))) func isReachedOnLoopbackOnly() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Is reached on loopback only`() async throws {
         let server = StationServer(station: Station(recorder: Recorder()), port: 0)
         let table = try await server.run { port in
             let hex = String(port, radix: 16, uppercase: true)
@@ -26,7 +26,7 @@ import Testing
         #expect(table.allSatisfy { $0.contains("0100007F:") })
     }
 
-    @Test(.timeLimit(.minutes(5))) func namesTheProcessThatHoldsThePort() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Names the process that holds the port`() async throws {
         let first = StationServer(station: Station(recorder: Recorder()), port: 0)
         let failure = try await first.run { port -> StationServer.Failure? in
             let second = StationServer(station: Station(recorder: Recorder()), port: port)
@@ -45,7 +45,7 @@ import Testing
         #expect("\(try #require(failure))".contains("kill \(getpid())"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func answersOverASocket() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Answers over a socket`() async throws {
         let station = StationFixture()
         let status = try await station.test(.ahc()) { client in
             try await client.execute(uri: "/v1/forecast?latitude=1&longitude=1", method: .get)
@@ -55,7 +55,7 @@ import Testing
         #expect(station.record.forecasts.count == 1)
     }
 
-    @Test func findsListenersInTheTable() {
+    @Test func `Finds listeners in the table`() {
         let table = """
               sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
                0: 0100007F:21CD 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0 100 0

@@ -5,7 +5,7 @@ import StormyStation
 import Testing
 
 @Suite struct StoryTests {
-    @Test func findsNothingWhenBothSidesAgree() {
+    @Test func `Finds nothing when both sides agree`() {
         #expect(Story.stormy.disagreements(PlayFixture.evidence).isEmpty)
     }
 
@@ -114,7 +114,7 @@ import Testing
         Spoilt("told to stop, it was killed (signal 9)") { $0.daemonEnd = .signalled(9) },
     ]
 
-    @Test(arguments: spoilt) func namesEachDisagreement(_ spoilt: Spoilt) {
+    @Test(arguments: spoilt) func `Names each disagreement`(_ spoilt: Spoilt) {
         var evidence = PlayFixture.evidence
         spoilt.change(&evidence)
         let said = Story.stormy.disagreements(evidence).map(\.text)
@@ -124,21 +124,21 @@ import Testing
         }
     }
 
-    @Test(arguments: [2.0, 4.0]) func allowsTheBoundsOfAKill(duration: Double) {
+    @Test(arguments: [2.0, 4.0]) func `Allows the bounds of a kill`(duration: Double) {
         var evidence = PlayFixture.evidence
         evidence.runs[3].durationSeconds = duration
         #expect(Story.stormy.disagreements(evidence).isEmpty)
     }
 
     /// An at-least-once sender may send twice; its key makes that one notification.
-    @Test func allowsRepeatsAndOtherTasksThatSucceed() {
+    @Test func `Allows repeats and other tasks that succeed`() {
         var evidence = PlayFixture.evidence
         evidence.record.notifications[0].repeats = 3
         evidence.runs.append(RunEntry(id: "01Z", task: "com.example.other", outcome: "succeeded"))
         #expect(Story.stormy.disagreements(evidence).isEmpty)
     }
 
-    @Test func knowsHowFarTheDaemonIs() {
+    @Test func `Knows how far the daemon is`() {
         var runs = PlayFixture.runs
         #expect(Story.stormy.progress(of: []) == .quiet)
         #expect(Story.stormy.progress(of: runs) == .complete)
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// The sample manifest names the tasks of the story, the station's port, and a photo.
-    @Test func fitsTheSampleManifest() throws {
+    @Test func `Fits the sample manifest`() throws {
         let folder = "\(PackageRoot.path)/Config"
         let manifest = try String(decoding: File.read("\(folder)/tasks.json"), as: UTF8.self)
         #expect(manifest.contains("127.0.0.1:\(StationServer.defaultPort)"))

@@ -58,14 +58,14 @@ import Testing
         try field("Upload-Offset", of: await send(.head, "/uploads/1"))
     }
 
-    @Test func saysWhatItSpeaks() async throws {
+    @Test func `Says what it speaks`() async throws {
         let response = try await station.send(.options, "/photos")
         #expect(response.status == .noContent)
         #expect(try field("Tus-Version", of: response) == "1.0.0")
         #expect(try field("Tus-Extension", of: response) == "creation")
     }
 
-    @Test func takesAPhotoInPieces() async throws {
+    @Test func `Takes a photo in pieces`() async throws {
         let created = try await create()
         #expect(created.status == .created)
         #expect(created.headers[.location] == "/uploads/1")
@@ -93,7 +93,7 @@ import Testing
         #expect(station.record.refused == 0)
     }
 
-    @Test func takesBytesOnlyWhereItStands() async throws {
+    @Test func `Takes bytes only where it stands`() async throws {
         _ = try await create()
         _ = try await append("a", at: 0)
         for wrong in [0, 2, 3, -1] {
@@ -105,7 +105,7 @@ import Testing
         #expect(station.record.photos.map(\.pieces) == [[1, 2]])
     }
 
-    @Test func refusesAWholeThatIsNotWhatItsDigestSays() async throws {
+    @Test func `Refuses a whole that is not what its digest says`() async throws {
         _ = try await create(digest: PhotoTests.emptyBase64)
         #expect(try await append("abc", at: 0).status == .unprocessableContent)
         #expect(station.record.photos.map(\.verified) == [false])
@@ -120,7 +120,9 @@ import Testing
         (["Upload-Metadata": "name c3Rvcm0uanBn"], 400),
         (["Tus-Resumable": "0.2.2"], 412),
     ])
-    func makesNoPlaceForWhatItCannotTake(fields: [String: String], status: Int) async throws {
+    func `Makes no place for what it cannot take`(fields: [String: String], status: Int)
+        async throws
+    {
         let good = [
             "Upload-Length": "3", "Repr-Digest": "sha-256=:\(PhotoTests.base64):",
             "Upload-Metadata": "filename c3Rvcm0uanBn",
@@ -130,14 +132,14 @@ import Testing
         #expect(station.record.refused == 1)
     }
 
-    @Test func doesNotKnowWhatItHasNotMade() async throws {
+    @Test func `Does not know what it has not made`() async throws {
         #expect(try await send(.head, "/uploads/1").status == .notFound)
         #expect(try await append("a", at: 0).status == .notFound)
         #expect(try await station.send(.head, "/uploads/1").status == .preconditionFailed)
     }
 
     /// The station keeps the bytes before the cut, and the client resumes there.
-    @Test func keepsWhatCameBeforeACut() async throws {
+    @Test func `Keeps what came before a cut`() async throws {
         _ = try await create()
         station.mishaps.plan(.cut, at: .photo)
         let isAnswered = try await station.test(.live) { client in

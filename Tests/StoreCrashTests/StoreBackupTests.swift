@@ -16,7 +16,7 @@ import Testing
         path = folder.file("state.db")
     }
 
-    @Test(.timeLimit(.minutes(5))) func copiesAllThatIsCommitted() throws {
+    @Test(.timeLimit(.minutes(5))) func `Copies all that is committed`() throws {
         let store = try SQLiteStore(path: path)
         for number in 0..<100 { store.commit(StoreScript.list(number)) { _ in } }
         let copy = folder.file("copy.db")
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// The lock file tells of more than a copy holds, and the copy is taken nevertheless.
-    @Test(.timeLimit(.minutes(5))) func aCopyMayTakeThePlaceOfTheStore() throws {
+    @Test(.timeLimit(.minutes(5))) func `A copy may take the place of the store`() throws {
         let store = try SQLiteStore(path: path)
         store.commit(StoreScript.list(0)) { _ in }
         let copy = folder.file("copy.db")
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func copiesWhileOthersCommit() throws {
+    @Test(.timeLimit(.minutes(5))) func `Copies while others commit`() throws {
         let store = try SQLiteStore(path: path)
         for number in 0..<3000 { store.commit(StoreScript.list(number)) { _ in } }
         for number in 0..<3 {
@@ -80,7 +80,7 @@ import Testing
 
     /// A copy that is made while others commit all the time is one moment of the store: nothing that
     /// was answered before is missing, and no list is there in part.
-    @Test(.timeLimit(.minutes(5))) func aCopyUnderLoadIsOneMoment() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A copy under load is one moment`() async throws {
         let store = try SQLiteStore(path: path)
         let progress = Progress()
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
@@ -117,7 +117,7 @@ import Testing
         store.close()
     }
 
-    @Test(.timeLimit(.minutes(5))) func writesOverNothing() throws {
+    @Test(.timeLimit(.minutes(5))) func `Writes over nothing`() throws {
         let store = try SQLiteStore(path: path)
         defer { store.close() }
         try folder.write("mine", to: "copy.db")

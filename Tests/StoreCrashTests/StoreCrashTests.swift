@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(12)), arguments: [1, 2, 3, 4])
-    func survivesKills(seed: UInt64) throws {
+    func `The store survives kills`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var kept = 0
         for round in 0..<30 {
@@ -58,7 +58,7 @@ import Testing
         Array(stride(from: 32, through: wal.count, by: 24 + 4096))
     }
 
-    @Test(.timeLimit(.minutes(12))) func aCutLogIsAPrefix() throws {
+    @Test(.timeLimit(.minutes(12))) func `A cut log is a prefix`() throws {
         let lists = 20
         let files = try someFiles(lists: lists)
         #expect(boundaries(files.wal).last == files.wal.count)
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// The log is cut where answered transactions lie: that is said, and nothing is touched.
-    @Test(.timeLimit(.minutes(12))) func losingAnsweredTransactionsIsReported() throws {
+    @Test(.timeLimit(.minutes(12))) func `Losing answered transactions is reported`() throws {
         let files = try someFiles(lists: 10)
         for cut in boundaries(files.wal).dropLast() {
             let folder = try TemporaryDirectory()
@@ -109,7 +109,7 @@ import Testing
         store.close()
     }
 
-    @Test(.timeLimit(.minutes(12))) func aFlippedByteInTheLogIsReported() throws {
+    @Test(.timeLimit(.minutes(12))) func `A flipped byte in the log is reported`() throws {
         let lists = 10
         let files = try someFiles(lists: lists)
         for offset in stride(from: 0, to: files.wal.count, by: files.wal.count / 150) {
@@ -132,7 +132,7 @@ import Testing
     /// A flipped byte is either seen at the opening, or lies where nothing is, or costs runs of the
     /// past and is reported.
     @Test(.timeLimit(.minutes(12)), arguments: [0x01, 0x80, 0xFF] as [UInt8])
-    func aFlippedByteInTheDatabaseIsDetected(mask: UInt8) throws {
+    func `A flipped byte in the database is detected`(mask: UInt8) throws {
         let lists = 60
         let store = try SQLiteStore(path: path)
         for number in 0..<lists { store.commit(StoreScript.list(number)) { _ in } }

@@ -7,7 +7,7 @@ import StoreScript
 import Testing
 
 @Suite(.ownThreads) struct StoreJournalTests {
-    @Test(.timeLimit(.minutes(5))) func countsEachChange() throws {
+    @Test(.timeLimit(.minutes(5))) func `Counts each change`() throws {
         let folder = try TemporaryDirectory()
         let store = try SQLiteStore(path: folder.file("state.db")) { Issue.record("\($0)") }
         for number in 0..<9 { store.commit(StoreScript.list(number)) { _ in } }
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// Only the newest row is ever read.
-    @Test(.timeLimit(.minutes(5))) func fewRowsAreKept() throws {
+    @Test(.timeLimit(.minutes(5))) func `Few rows are kept`() throws {
         let folder = try TemporaryDirectory()
         let store = try SQLiteStore(path: folder.file("state.db")) { Issue.record("\($0)") }
         // A transaction each.

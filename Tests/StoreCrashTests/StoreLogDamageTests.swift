@@ -31,7 +31,7 @@ import Testing
         }.map { $0 + Self.frame }
     }
 
-    @Test(.timeLimit(.minutes(5))) func damageBeforeTheLastTransactionIsReported() throws {
+    @Test(.timeLimit(.minutes(5))) func `Damage before the last transaction is reported`() throws {
         let lists = 10
         let files = try someFiles(lists: lists)
         let ends = ends(files.wal)
@@ -60,7 +60,7 @@ import Testing
 
     /// Frames of the transaction under way may reach the disk in any order: what is missing of it
     /// was never answered.
-    @Test(.timeLimit(.minutes(5))) func aTornLastTransactionIsNoDamage() throws {
+    @Test(.timeLimit(.minutes(5))) func `A torn last transaction is no damage`() throws {
         let lists = 7
         let files = try someFiles(lists: lists)
         let ends = ends(files.wal)
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// Each start begins a new log, so that what a torn transaction left behind is of no log.
-    @Test(.timeLimit(.minutes(5))) func aStartBeginsANewLog() throws {
+    @Test(.timeLimit(.minutes(5))) func `A start begins a new log`() throws {
         let files = try someFiles(lists: 6)
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// A log of zeros is what a file system leaves of one that was never synced.
-    @Test(.timeLimit(.minutes(5))) func anEmptyLogIsNoDamage() throws {
+    @Test(.timeLimit(.minutes(5))) func `An empty log is no damage`() throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let store = try SQLiteStore(path: path)

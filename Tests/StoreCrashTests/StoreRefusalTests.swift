@@ -30,7 +30,7 @@ import Testing
         store.close()
     }
 
-    @Test(.timeLimit(.minutes(5))) func onlyOneHasTheFile() throws {
+    @Test(.timeLimit(.minutes(5))) func `Only one has the file`() throws {
         let store = try SQLiteStore(path: path)
         let error = refusal()
         #expect(error?.kind == .taken)
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A program that knows nothing of the lock file has the database itself.
-    @Test(.timeLimit(.minutes(5))) func anotherProgramHasTheFile() throws {
+    @Test(.timeLimit(.minutes(5))) func `Another program has the file`() throws {
         try fill()
         let other = try Command.run([
             "sqlite3", path, "BEGIN IMMEDIATE", ".shell \(writer) open \(path)",
@@ -59,7 +59,7 @@ import Testing
         "PRAGMA user_version = 11", "PRAGMA user_version = 999999",
         "PRAGMA application_id = 7", "PRAGMA application_id = 0",
     ])
-    func anotherFormatIsRefused(change: String) throws {
+    func `Another format is refused`(change: String) throws {
         try fill()
         let change = try Command.run(["sqlite3", path, "PRAGMA journal_mode = DELETE; \(change)"])
         try #require(change.exitCode == 0, "\(change)")
@@ -70,13 +70,13 @@ import Testing
     }
 
     @Test(arguments: ["not a database at all", String(repeating: "SQLite format 3\0", count: 500)])
-    func anotherFileIsRefused(text: String) throws {
+    func `Another file is refused`(text: String) throws {
         try folder.write(text, to: "state.db")
         #expect(refusal()?.kind == .corrupt)
         #expect(try File.read(path) == Array(text.utf8))
     }
 
-    @Test func aRemovedDatabaseIsReported() throws {
+    @Test func `A removed database is reported`() throws {
         try fill()
         unlink(path)
         let error = refusal()
@@ -93,7 +93,7 @@ import Testing
         store.close()
     }
 
-    @Test func anOlderRestoredFileIsReported() throws {
+    @Test func `An older restored file is reported`() throws {
         try fill()
         let old = try File.read(path)
         let store = try SQLiteStore(path: path)
@@ -111,7 +111,7 @@ import Testing
 
     /// No checksum covers the size of the history in the file, so the store does not trust it.
     @Test(arguments: ["9223372036854775807", "-9223372036854775808"])
-    func aHistoryOfNoSizeDoesNotEndTheDaemon(size: String) throws {
+    func `A history of no size does not end the daemon`(size: String) throws {
         try fill()
         let change = "UPDATE run SET size = \(size), at = \(size)"
         let changed = try Command.run(["sqlite3", path, "PRAGMA journal_mode = DELETE; \(change)"])
@@ -127,14 +127,14 @@ import Testing
         store.close()
     }
 
-    @Test func aMissingFolderIsReported() {
+    @Test func `A missing folder is reported`() {
         let error = #expect(throws: StoreError.self) {
             try SQLiteStore(path: folder.file("no/such/state.db"))
         }
         #expect(error?.message.contains("no/such") == true)
     }
 
-    @Test func othersCannotReadIt() throws {
+    @Test func `Others cannot read it`() throws {
         try fill()
         for suffix in ["", "-lock"] {
             var status = stat()
@@ -154,7 +154,7 @@ import Testing
         (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
 
     @Test(.timeLimit(.minutes(5)), .enabled(if: mayMount, "mounting needs root"))
-    func aFullDiskIsReportedUntilItHasRoom() throws {
+    func `A full disk is reported until it has room`() throws {
         let result = try confined(
             """
             mount -t tmpfs -o size=2m none \(folder.path)
@@ -170,7 +170,7 @@ import Testing
         #expect(lines[3] == "all there")
     }
 
-    @Test(.timeLimit(.minutes(5))) func aFileThatMayNotGrowIsSaidAndPasses() throws {
+    @Test(.timeLimit(.minutes(5))) func `A file that may not grow is said and passes`() throws {
         let result = try Command.run([writer, "limit", path, "400000"])
         let lines = result.output.split(separator: "\n")
         try #require(lines.count == 4, "\(result)")
@@ -181,7 +181,7 @@ import Testing
     }
 
     /// Ends of runs wait for room, in order; other changes are refused and never overtake them.
-    @Test(.timeLimit(.minutes(5))) func aChangeThatMustBeKeptWaitsForRoom() throws {
+    @Test(.timeLimit(.minutes(5))) func `A change that must be kept waits for room`() throws {
         let result = try Command.run([writer, "retry", path, "400000"])
         let lines = result.output.split(separator: "\n").map(String.init)
         #expect(
@@ -193,7 +193,7 @@ import Testing
         )
     }
 
-    @Test(.timeLimit(.minutes(5))) func changesLostAtTheEndAreCounted() throws {
+    @Test(.timeLimit(.minutes(5))) func `Changes lost at the end are counted`() throws {
         let result = try Command.run([writer, "lose", path, "400000"])
         let lines = result.output.split(separator: "\n").map(String.init)
         #expect(
@@ -203,7 +203,7 @@ import Testing
     }
 
     /// Of transfers only the last state waits, so their memory is bounded.
-    @Test(.timeLimit(.minutes(5))) func transfersAreKeptOnceThereIsRoom() throws {
+    @Test(.timeLimit(.minutes(5))) func `Transfers are kept once there is room`() throws {
         let result = try Command.run([writer, "transfers", path, "400000"])
         let lines = result.output.split(separator: "\n").map(String.init)
         #expect(
@@ -217,7 +217,7 @@ import Testing
         .enabled(if: mayMount, "mounting needs root"),
         arguments: [true, false]
     )
-    func aReadOnlyFolderIsReported(isFilled: Bool) throws {
+    func `A read only folder is reported`(isFilled: Bool) throws {
         if isFilled { try fill() }
         let before = try? File.read(path)
         let result = try confined(
@@ -233,7 +233,7 @@ import Testing
     }
 
     /// After a failed sync the content of the disk is unknown: the store does not retry.
-    @Test(.timeLimit(.minutes(5))) func aFailedSyncEndsAllWriting() throws {
+    @Test(.timeLimit(.minutes(5))) func `A failed sync ends all writing`() throws {
         let library = folder.file("failing_sync.so")
         let source = PackageRoot.path + "/Tests/Fixtures/Store/failing_sync.c"
         let made = try Command.run([

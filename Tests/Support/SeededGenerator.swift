@@ -6,7 +6,7 @@ import Glibc
 /// Chance that can be repeated: SplitMix64.
 ///
 /// Give seeds to a test as its `arguments:`, so that a failure names the seed that showed it:
-/// `@Test(arguments: SeededGenerator.seeds(8)) func holds(seed: UInt64)`.
+/// `@Test(arguments: SeededGenerator.seeds(8)) func `Holds`(seed: UInt64)`.
 package struct SeededGenerator: RandomNumberGenerator, Sendable, CustomStringConvertible {
     /// The seed that it started with.
     package let seed: UInt64

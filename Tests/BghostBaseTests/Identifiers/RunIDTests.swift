@@ -17,7 +17,7 @@ import Testing
             "01ARZ3NDEKTSV4RRFFQ69G5FAV"
         ),
     ])
-    func isWrittenAs(id: RunID, text: String) {
+    func `Is written as`(id: RunID, text: String) {
         #expect(id.description == text)
         #expect(RunID(text) == id)
         #expect(RunID(text.lowercased()) == id)
@@ -35,19 +35,19 @@ import Testing
         // 26 characters of more bytes, and 26 bytes of fewer characters.
         "0000000000000000000000000é", "000000000000000000000000é",
     ])
-    func isNotRead(text: String) {
+    func `Is not read`(text: String) {
         #expect(RunID(text) == nil)
     }
 
     @Test(arguments: SeededGenerator.seeds(4))
-    func textsSortAsTheIdsDo(seed: UInt64) {
+    func `Texts sort as the IDs do`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let ids = (0..<1_000).map { _ in RunID(high: random.next(), low: random.next()) }
         #expect(ids.sorted().map(\.description) == ids.map(\.description).sorted())
         #expect(ids.map { RunID($0.description) } == ids)
     }
 
-    @Test func growsWithinOneMillisecond() {
+    @Test func `Grows within one millisecond`() {
         var source = RunIDSource()
         var random = SeededGenerator(seed: 1)
         let ids = (0..<10_000).map { _ in source.next(unixMilliseconds: 5) { random.next() } }
@@ -55,7 +55,7 @@ import Testing
         #expect(ids.allSatisfy { $0.high >> 16 == 5 })
     }
 
-    @Test func growsWhenTheClockGoesBack() {
+    @Test func `Grows when the clock goes back`() {
         var source = RunIDSource()
         var random = SeededGenerator(seed: 2)
         let clock: [UInt64] = [1_000, 999, 0, 1_000, 1_001, 5, 1_001, 1_002]
@@ -65,7 +65,7 @@ import Testing
         #expect(stamps == [1_000, 1_000, 1_000, 1_000, 1_001, 1_001, 1_001, 1_002])
     }
 
-    @Test func growsWhenTheChanceIsUsedUp() {
+    @Test func `Grows when the chance is used up`() {
         var source = RunIDSource()
         let first = source.next(unixMilliseconds: 7) { .max }
         let second = source.next(unixMilliseconds: 7) { .max }
@@ -73,7 +73,7 @@ import Testing
         #expect(second == RunID(high: 8 << 16, low: 0))
     }
 
-    @Test func takesOnlyTheLower48BitsOfTheClock() {
+    @Test func `Takes only the lower 48 bits of the clock`() {
         var source = RunIDSource()
         let id = source.next(unixMilliseconds: 1 << 48 | 3) { 0 }
         #expect(id.high >> 16 == 3)

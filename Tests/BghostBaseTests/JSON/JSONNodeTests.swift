@@ -35,7 +35,7 @@ struct JSONNodeTests {
         Number("0e99999999999999999999", 0, 0, 0), Number("1e99999999999999999999", nil, nil, nil),
         Number("0e-99999999999999999999", 0, 0, 0), Number("1e400", nil, nil, nil),
     ])
-    func readsNumbers(_ number: Number) throws {
+    func `Numbers are read`(_ number: Number) throws {
         let node = try JSONReader.parse(number.text)
         #expect(node.int64 == number.int64)
         #expect(node.uint64 == number.uint64)
@@ -44,7 +44,7 @@ struct JSONNodeTests {
     }
 
     @Test
-    func answersOnlyForItsKind() throws {
+    func `Answers only for its kind`() throws {
         let node = try JSONReader.parse(#"{"s":"x","b":true,"n":null,"i":1}"#)
         #expect(node["s"]?.string == "x")
         #expect(node["b"]?.bool == true)
@@ -64,7 +64,7 @@ struct JSONNodeTests {
         ("/foo/", nil), ("/foo/+1", nil), ("/foo/99999999999999999999", nil), ("foo", nil),
         ("/~2", nil), ("/~", nil), ("/foo/0/x", nil), ("/FOO", nil),
     ])
-    func followsPointers(pointer: String, expected: String?) throws {
+    func `Pointers are followed`(pointer: String, expected: String?) throws {
         let node = try JSONReader.parse(
             #"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6,"#
                 + #"" ":7,"m~n":8,"~1":9}"#
@@ -74,7 +74,7 @@ struct JSONNodeTests {
     }
 
     @Test
-    func theEncoderWritesTheGivenValues() throws {
+    func `The encoder writes the given values`() throws {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("text", "a\"\\\n\u{1}é")
@@ -108,7 +108,7 @@ struct JSONNodeTests {
         ("{}", #"{ "a" : 1 }"#, #"{"a":1}"#), (#"{"a":1}"#, "{}", #"{"a":1}"#),
         (#"{"a":1}"#, #"{"\u0061":null}"#, #"{"a":null}"#),
     ])
-    func laysOver(base: String, over: String, expected: String) throws {
+    func `One object is laid over another`(base: String, over: String, expected: String) throws {
         #expect(try JSONText.overlay(base: base, over: over) == expected)
     }
 

@@ -41,7 +41,7 @@ struct JSONReaderTests {
     ]
 
     @Test(arguments: good)
-    func readsStrictText(_ good: Good) throws {
+    func `Reads strict text`(_ good: Good) throws {
         let node = try JSONReader.parse(good.text)
         #expect(node.text.utf8.elementsEqual(good.compact.utf8))
         #expect(try JSONReader.parse(node.text) == node)
@@ -153,7 +153,7 @@ struct JSONReaderTests {
     ]
 
     @Test(arguments: badStructure + badTokens)
-    func refuses(_ bad: Bad) throws {
+    func `Bad JSON is refused with its place`(_ bad: Bad) throws {
         let error = try #require(throws: JSONError.self) { try JSONReader.parse(bad.bytes) }
         #expect(error.kind == bad.kind)
         #expect(Int(error.span.start)..<Int(error.span.end) == bad.range)
@@ -168,7 +168,7 @@ struct JSONReaderTests {
         Good("/**/{/**/\"a\"/**/:/**/1/**/}", "{\"a\":1}"),
         Good("[1,\n// the last\n]", "[1]"), Good("/* é 😀 \u{0} */1", "1"),
     ])
-    func readsComments(_ good: Good) throws {
+    func `Comments are read where they are allowed`(_ good: Good) throws {
         #expect(try JSONReader.parse(good.text, dialect: .commented).text == good.compact)
         #expect(throws: JSONError.self) { try JSONReader.parse(good.text) }
     }
@@ -180,7 +180,7 @@ struct JSONReaderTests {
         Bad("/*/", 3..<3, cutOff(at: 0, length: 2)),
         Bad("// nothing else", 0..<0, .empty), Bad("1,", 1..<2, .textAfterValue),
     ])
-    func refusesWithComments(_ bad: Bad) throws {
+    func `Refuses with comments`(_ bad: Bad) throws {
         let error = try #require(throws: JSONError.self) {
             try JSONReader.parse(bad.bytes, dialect: .commented)
         }
@@ -189,7 +189,7 @@ struct JSONReaderTests {
     }
 
     @Test
-    func knowsWhereEachValueStands() throws {
+    func `Knows where each value stands`() throws {
         let text = #"{ "é": [1, "zwei"], "b": null }"#
         let node = try JSONReader.parse(text)
         func slice(_ span: ByteSpan?) -> String? {
@@ -203,7 +203,7 @@ struct JSONReaderTests {
     }
 
     @Test
-    func findsDuplicatesAmongManyKeys() throws {
+    func `Finds duplicates among many keys`() throws {
         let keys = (0..<100).map { "\"k\($0)\":0" }
         #expect(throws: Never.self) { try JSONReader.parse("{\(keys.joined(separator: ","))}") }
         let twice = (keys + ["\"k97\":1"]).joined(separator: ",")
@@ -221,7 +221,7 @@ struct JSONReaderTests {
     }
 
     @Test(arguments: ["[[1,2],{\"a\":\"\\ud83d\\ude00é\",\"b\":-1.5e+3,\"c\":[true,null]}]"])
-    func refusesEveryPrefix(_ text: String) {
+    func `Refuses every prefix`(_ text: String) {
         let bytes = Array(text.utf8)
         for count in 0..<bytes.count {
             #expect(throws: JSONError.self, "cut off after \(count)") {
@@ -232,7 +232,7 @@ struct JSONReaderTests {
 
     /// A value that was read is written and read again unchanged.
     @Test(arguments: SeededGenerator.seeds(8))
-    func survivesMutations(seed: UInt64) throws {
+    func `Mutated JSON is read or refused`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let source = Array(
             "{\"a\":[1,2.5e3,\"\\ud83d\\ude00é\\n\"],/**/\"b\":{\"c\":null,},//\n\"d\":true}".utf8
@@ -254,7 +254,7 @@ struct JSONReaderTests {
     }
 
     @Test
-    func readsFromBuffersAndSpans() throws {
+    func `Reads from buffers and spans`() throws {
         let bytes = Array("[1]".utf8)
         let expected = try JSONReader.parse(bytes)
         #expect(try bytes.withUnsafeBytes { try JSONReader.parse($0) } == expected)

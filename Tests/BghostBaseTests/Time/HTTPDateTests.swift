@@ -10,7 +10,7 @@ import Testing
         (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"),
         (1_709_251_200, "Fri, 01 Mar 2024 00:00:00 GMT"), (-1, ""),
     ])
-    func isWrittenAfterTheRFC(seconds: Int64, text: String) {
+    func `Is written after the RFC`(seconds: Int64, text: String) {
         #expect(HTTPDate.text(unixSeconds: seconds) == text)
     }
 }

@@ -5,14 +5,14 @@ import BghostTestSupport
 import Testing
 
 @Suite struct TimerHeapTests {
-    @Test func anEmptyHeapHasNothing() {
+    @Test func `An empty heap has nothing`() {
         var heap = TimerHeap()
         #expect(heap.next == nil)
         #expect(heap.count == 0)
         #expect(heap.popDue(now: .max) { _, _ in true } == nil)
     }
 
-    @Test func comesUpInOrderAndNotBefore() {
+    @Test func `Comes up in order and not before`() {
         var heap = TimerHeap()
         for deadline: UInt64 in [5, 1, 4, 1, 3, .max, 0] {
             heap.insert(deadline: deadline, token: deadline)
@@ -25,7 +25,7 @@ import Testing
         #expect(heap.count == 3)
     }
 
-    @Test func removedTimersAreSkipped() {
+    @Test func `Removed timers are skipped`() {
         var heap = TimerHeap()
         for token: UInt64 in 1...3 { heap.insert(deadline: token, token: token) }
         heap.forget { token, _ in token != 1 }
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A token that is armed again is the same with another deadline.
-    @Test func returnsTheDeadlineOfAToken() {
+    @Test func `Returns the deadline of a token`() {
         var heap = TimerHeap()
         heap.insert(deadline: 10, token: 7)
         heap.insert(deadline: 20, token: 7)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: SeededGenerator.seeds(6))
-    func behavesLikeASortedList(seed: UInt64) {
+    func `Behaves like a sorted list`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var heap = TimerHeap()
         var model = Model()
@@ -92,7 +92,7 @@ import Testing
 
     /// Runs of microseconds under limits of minutes: what is forgotten must not stay for minutes.
     @Test(.timeLimit(.minutes(5)))
-    func removedTimersDoNotAccumulate() {
+    func `Removed timers do not accumulate`() {
         var heap = TimerHeap()
         for token in UInt64(0)..<1_000_000 {
             heap.insert(deadline: 1_000_000_000 + token, token: token)

@@ -15,7 +15,7 @@ import Testing
         (Int64.max, "2262-04-11T23:47:16.854Z"),
         (Int64.min, "1677-09-21T00:12:43.145Z"),
     ])
-    func writes(time: Int64, text: String) {
+    func `A timestamp is written in UTC`(time: Int64, text: String) {
         #expect(Timestamp.text(unixNanoseconds: time) == text)
     }
 
@@ -30,7 +30,7 @@ import Testing
         ("2262-04-11T23:47:16.854775807Z", Int64.max),
         ("1677-09-21T00:12:44Z", -9_223_372_036_000_000_000),
     ])
-    func reads(text: String, time: Int64) {
+    func `A timestamp is read`(text: String, time: Int64) {
         #expect(Timestamp.unixNanoseconds(text) == time)
     }
 
@@ -44,12 +44,12 @@ import Testing
         "+2026-11-21T16:31:04Z", "2026-11-21T16:31:04 Z", "２026-11-21T16:31:04Z",
         "2262-04-11T23:47:17Z", "9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z",
     ])
-    func refuses(text: String) {
+    func `Texts that are no timestamp are refused`(text: String) {
         #expect(Timestamp.unixNanoseconds(text) == nil)
     }
 
     @Test(arguments: SeededGenerator.seeds(4))
-    func readsWhatItWrote(seed: UInt64) {
+    func `Reads what it wrote`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
             let time = Int64.random(in: -9_223_372_036_000_000_000 ... .max, using: &random)

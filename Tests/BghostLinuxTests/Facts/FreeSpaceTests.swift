@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct FreeSpaceTests {
-    @Test func aFolderIsMeasured() throws {
+    @Test func `A folder is measured`() throws {
         let folder = try TemporaryDirectory()
         let reading = FreeSpace.read(folder.path)
         guard case .space(let percent, let bytes) = reading.measure else {
@@ -23,7 +23,9 @@ import Testing
         #expect(reading.text.hasPrefix("free=\(Int(percent))% "))
     }
 
-    @Test(arguments: ["/proc", "/no/such/folder"]) func aFolderWithoutASizeIsUnknown(path: String) {
+    @Test(arguments: ["/proc", "/no/such/folder"]) func `A folder without a size is unknown`(
+        path: String
+    ) {
         let reading = FreeSpace.read(path)
         #expect(reading.measure == .unknown)
         #expect(!reading.text.isEmpty)

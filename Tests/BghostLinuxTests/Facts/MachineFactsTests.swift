@@ -6,7 +6,7 @@ import BghostTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct MachineFactsTests {
-    @Test func aSourceMayReportFromAnyThread() async throws {
+    @Test func `A source may report from any thread`() async throws {
         let resident = try FactsResident()
         let source = ManualFacts([.externalPower, .network])
         source.report(.externalPower, .state(false), text: "before the start")
@@ -18,7 +18,7 @@ import Testing
     }
 
     /// The reactor's timer alone brings the change, without another reading.
-    @Test func aDueReadingComesWithoutACall() async throws {
+    @Test func `A due reading comes without a call`() async throws {
         let resident = try FactsResident()
         let source = ManualFacts(.network)
         try await resident.start { _ in [source] }
@@ -29,7 +29,7 @@ import Testing
         #expect(await resident.fact(.network, is: .holds).changes.count == 2)
     }
 
-    @Test func aSimulatedFactWinsUntilItEnds() async throws {
+    @Test func `A simulated fact wins until it ends`() async throws {
         let resident = try FactsResident()
         let source = ManualFacts(.externalPower)
         source.report(.externalPower, .state(true))
@@ -48,7 +48,7 @@ import Testing
             ([.probe(0), .probe(1), .probe(7)], 2), (RequirementSet(rawValue: .max), 7),
         ] as [(RequirementSet, Int)]
     )
-    func onlyWhatIsWantedIsWatched(wanted: RequirementSet, count: Int) throws {
+    func `Only what is wanted is watched`(wanted: RequirementSet, count: Int) throws {
         var settings = FactSettings(storage: "/")
         settings.ups = UPSMonitor.Address(host: "127.0.0.1")
         settings.probes = ["a", "b"].map { ProbeDefinition(name: $0, arguments: ["/bin/true"]) }
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: StandardRequirement.allCases)
-    func eachRequirementHasASource(requirement: StandardRequirement) throws {
+    func `Each requirement has a source`(requirement: StandardRequirement) throws {
         let spawner = try Spawner()
         defer { spawner.end() }
         let sources = FactSettings(storage: "/").sources(for: requirement.set, spawner: spawner)
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// The real ones of this machine: all answer, and then nothing wants to be woken for long.
-    @Test func theRealSourcesAnswerAndThenSleep() async throws {
+    @Test func `The real sources answer and then sleep`() async throws {
         let folder = try TemporaryDirectory()
         let resident = try FactsResident()
         let wanted = RequirementSet(StandardRequirement.allCases.map(\.set)).union(.probe(0))

@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct NetworkSourceTests {
-    @Test func thisMachinesTablesAreRead() async throws {
+    @Test func `This machine's tables are read`() async throws {
         let resident = try FactsResident()
         try await resident.start { _ in [NetworkSource(metered: [])] }
         let sheet = await resident.sheet { $0[.network].since != nil }
@@ -45,7 +45,7 @@ import Testing
 
     /// In a network of its own, which the reactor's thread moves to and which ends with it.
     @Test(.enabled(if: canMakeNetworks, "needs root and ip"))
-    func theKernelReportsChanges() async throws {
+    func `The kernel reports changes`() async throws {
         let resident = try FactsResident()
         try #require(await resident.perform { Self.leaveNetwork() } == 0)
         func ip(_ words: String) async throws {

@@ -142,7 +142,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: listings) func aListingIsJudged(listing: Listing) throws {
+    @Test(arguments: listings) func `A listing is judged`(listing: Listing) throws {
         var table = NetworkTable()
         for message in listing.messages { try table.add(message) }
         let reading = table.network(source: "test")
@@ -161,13 +161,13 @@ import Testing
             (["eth"], .state(true)),
         ] as [([String]?, FactMeasure)]
     )
-    func aMeteredLinkIsNamed(metered: [String]?, measure: FactMeasure) throws {
+    func `A metered link is named`(metered: [String]?, measure: FactMeasure) throws {
         var table = NetworkTable()
         try table.add((Self.ethernet + [Make.route(over: 2)]).flatMap { $0 })
         #expect(table.unmetered(metered, source: "test").measure == measure)
     }
 
-    @Test func withoutAWayOutNothingIsKnownOfItsPrice() {
+    @Test func `Without a way out nothing is known of its price`() {
         #expect(NetworkTable().unmetered(["eth0"], source: "test").measure == .unknown)
     }
 
@@ -178,7 +178,7 @@ import Testing
             Make.route(over: 2, more: Make.attribute(9, Make.hop(2) + Make.hop(3)))
         ]).flatMap { $0 }
 
-    @Test func aTruncatedTableIsRefusedOrHasFewerEntries() throws {
+    @Test func `A truncated table is refused or has fewer entries`() throws {
         for count in 0..<Self.whole.count {
             var table = NetworkTable()
             do throws(NetlinkError) {
@@ -216,7 +216,7 @@ import Testing
         #expect(throws: error) { try table.add(bytes) }
     }
 
-    @Test(arguments: SeededGenerator.seeds(8)) func noBytesTrap(seed: UInt64) {
+    @Test(arguments: SeededGenerator.seeds(8)) func `No bytes trap`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<3000 {
             var bytes = Self.whole

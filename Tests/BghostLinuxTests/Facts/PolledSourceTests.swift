@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PolledSourceTests {
     /// A look that hangs as a dead file server does: nothing waits for it, it is not begun twice, and
     /// what it brings in the end counts.
-    @Test func aLookThatHangsMakesItUnknown() async throws {
+    @Test func `A look that hangs makes it unknown`() async throws {
         let door = ThreadGate()
         let began = ThreadGate()
         let counter = Counter()

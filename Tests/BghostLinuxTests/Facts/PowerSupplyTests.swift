@@ -126,7 +126,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: trees) func aTreeIsRead(tree: Tree) throws {
+    @Test(arguments: trees) func `A tree is read`(tree: Tree) throws {
         let folder = try Self.build(tree.files)
         let readings = PowerSupplies(root: folder.path).read()
         #expect(readings.map(\.requirement) == [.externalPower, .batteryNotLow])
@@ -135,26 +135,26 @@ import Testing
         #expect(readings.allSatisfy { $0.source.hasPrefix(folder.path) })
     }
 
-    @Test func aMachineWhoseKernelKnowsNoSuppliesHasPower() throws {
+    @Test func `A machine whose kernel knows no supplies has power`() throws {
         let classes = try TemporaryDirectory()
         let readings = PowerSupplies(root: classes.file("power_supply")).read()
         #expect(readings.map(\.measure) == [.state(true), .state(true)])
     }
 
-    @Test func aSandboxWithoutTheFilesIsNotAServer() throws {
+    @Test func `A sandbox without the files is not a server`() throws {
         let empty = try TemporaryDirectory()
         let readings = PowerSupplies(root: empty.file("class/power_supply")).read()
         #expect(readings.map(\.measure) == [.unknown, .unknown])
         #expect(readings[0].text.hasSuffix("No such file or directory"))
     }
 
-    @Test func aPipeInPlaceOfAFileIsNotWaitedFor() throws {
+    @Test func `A pipe in place of a file is not waited for`() throws {
         let folder = try Self.build(["AC": ["type": "Mains"]])
         #expect(mkfifo(folder.file("AC/online"), 0o600) == 0)
         #expect(PowerSupplies(root: folder.path).read()[0].measure == .unknown)
     }
 
-    @Test func withoutASignItIsLookedAtEvery30Seconds() async throws {
+    @Test func `Without a sign it is looked at every 30 seconds`() async throws {
         let folder = try Self.build(["AC": ["type": "Mains", "online": "1"]])
         let resident = try FactsResident(standsStill: true)
         try await resident.start { _ in [PowerSupplies.source(root: folder.path, signal: nil)] }

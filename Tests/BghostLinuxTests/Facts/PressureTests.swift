@@ -22,7 +22,7 @@ import Testing
             ("", nil),
         ] as [(String, Double?)]
     )
-    func aShareIsRead(text: String, share: Double?) {
+    func `A share is read`(text: String, share: Double?) {
         #expect(Pressure.share(in: Array(text.utf8)) == share)
     }
 
@@ -32,11 +32,11 @@ import Testing
             ("inf 0 0", nil), ("-1 0 0", nil), (" 1", nil),
         ] as [(String, Double?)]
     )
-    func aLoadIsRead(text: String, load: Double?) {
+    func `A load is read`(text: String, load: Double?) {
         #expect(Pressure.load(in: Array(text.utf8)) == load)
     }
 
-    @Test func theKernelsPressureGoesBeforeTheLoad() throws {
+    @Test func `The kernel's pressure goes before the load`() throws {
         let folder = try TemporaryDirectory()
         let load = try folder.write("3.00 0 0 1/1 1\n", to: "loadavg")
         let pressure = Pressure(root: folder.path, loadFile: load, processors: 4)
@@ -50,14 +50,14 @@ import Testing
         #expect(pressure.reading().text == "cpu=1.5% io=0.25%")
     }
 
-    @Test func withoutBothItIsUnknown() throws {
+    @Test func `Without both it is unknown`() throws {
         let folder = try TemporaryDirectory()
         let pressure = Pressure(root: folder.path, loadFile: folder.file("loadavg"))
         #expect(pressure.reading().measure == .unknown)
     }
 
     /// The look before the minute is over is a fresh one, not the one of half a minute ago.
-    @Test func idlenessIsDecidedByAFreshLook() async throws {
+    @Test func `Idleness is decided by a fresh look`() async throws {
         let folder = try TemporaryDirectory()
         for file in ["cpu", "io"] { try folder.write("some avg10=0.00 total=0\n", to: file) }
         let resident = try FactsResident(standsStill: true)
@@ -81,7 +81,7 @@ import Testing
     private static let hasPressure = access("/proc/pressure/cpu", W_OK) == 0
 
     @Test(.enabled(if: hasPressure, "this kernel measures no pressure"))
-    func theRealOneAnswers() async throws {
+    func `The real one answers`() async throws {
         let resident = try FactsResident()
         try await resident.start { _ in [Pressure()] }
         let fact = await resident.sheet[.idle]

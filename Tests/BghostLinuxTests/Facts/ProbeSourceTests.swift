@@ -41,27 +41,27 @@ import Testing
         ("printf 'a\\033[2Jb'; exit 0", .holds, "a?[2Jb"),
         ("cat; exit 0", .holds, "exit 0"),
     ])
-    func itsExitIsTheValue(script: String, value: FactValue, reading: String) async throws {
+    func `Its exit is the value`(script: String, value: FactValue, reading: String) async throws {
         let fact = await Self.fact(try await Self.resident(shell: script))
         #expect(fact.value == value)
         #expect(fact.reading == reading)
         #expect(fact.source == "/bin/sh")
     }
 
-    @Test func aProgramThatIsNotThereIsUnknown() async throws {
+    @Test func `A program that is not there is unknown`() async throws {
         let fact = await Self.fact(try await Self.resident(arguments: ["/no/such/probe"]))
         #expect(fact.value == .unknown)
         #expect(fact.reading == "start /no/such/probe: No such file or directory")
     }
 
-    @Test func aProbeWithoutAProgramIsUnknown() async throws {
+    @Test func `A probe without a program is unknown`() async throws {
         let resident = try await Self.resident(arguments: [])
         #expect(await Self.fact(resident).reading == "it names no program")
         #expect(await resident.untilDeadline == nil)
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func aProbeThatHangsIsKilled() async throws {
+    func `A probe that hangs is killed`() async throws {
         let output = try Pipe.make()
         defer { close(output.reading) }
         let path = "/proc/\(getpid())/fd/\(output.writing)"
@@ -85,13 +85,13 @@ import Testing
         await resident.stop()
     }
 
-    @Test func endlessOutputIsNotKept() async throws {
+    @Test func `Endless output is not kept`() async throws {
         let fact = await Self.fact(try await Self.resident(shell: "exec yes y"))
         #expect(fact.value == .unknown)
         #expect(fact.reading == "it wrote more than 64 KiB")
     }
 
-    @Test func aLongLineIsCut() async throws {
+    @Test func `A long line is cut`() async throws {
         let fact = await Self.fact(
             try await Self.resident(shell: "head -c 60000 /dev/zero | tr '\\0' x; exit 0")
         )
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// Processes that a probe leaves hold its output open; the monitor does not wait for them.
-    @Test func processesThatAProbeLeavesAreKilled() async throws {
+    @Test func `Processes that a probe leaves are killed`() async throws {
         let output = try Pipe.make()
         defer { close(output.reading) }
         // The shell's own descriptor 9 stays with what it starts in the background.
@@ -113,7 +113,7 @@ import Testing
         #expect(Program.next(output.reading) == nil)
     }
 
-    @Test func aProbeRunsAgainAfterItsInterval() async throws {
+    @Test func `A probe runs again after its interval`() async throws {
         let folder = try TemporaryDirectory()
         let file = folder.file("open")
         let resident = try await Self.resident(shell: "test -e \(file)")
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// Ended in mid-run, it leaves no process.
-    @Test func aProbeEndsWithItsOwner() async throws {
+    @Test func `A probe ends with its owner`() async throws {
         let output = try Pipe.make()
         defer { close(output.reading) }
         let path = "/proc/\(getpid())/fd/\(output.writing)"

@@ -37,7 +37,7 @@ import Testing
             ("", nil, nil, .unknown, .unknown),
         ] as [(String, String?, String?, FactMeasure, FactMeasure)]
     )
-    func theMonitorQueriesASupply(
+    func `The monitor queries a supply`(
         status: String,
         charge: String?,
         runtime: String?,
@@ -56,7 +56,7 @@ import Testing
         #expect(readings[0].source == "127.0.0.1:\(server.port)")
     }
 
-    @Test func ofSeveralTheWorstDecidesUnlessOneIsNamed() throws {
+    @Test func `Of several the worst decides unless one is named`() throws {
         let server = try UPSServer { line in
             if line == "LIST UPS" {
                 return "BEGIN LIST UPS\nUPS a \"\"\nUPS b \"\"\nEND LIST UPS\n"
@@ -133,7 +133,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: answers) func otherAnswersMakeItUnknown(answer: Answer) throws {
+    @Test(arguments: answers) func `Other answers make it unknown`(answer: Answer) throws {
         let server = try UPSServer(saying: answer.text)
         for reading in UPSMonitor(server.address).read() {
             #expect(reading.measure == .unknown)
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatClosesIsUnknown() throws {
+    @Test func `A server that closes is unknown`() throws {
         let server = try UPSServer { _ in nil }
         #expect(
             UPSMonitor(server.address).read()[0].text
@@ -149,14 +149,14 @@ import Testing
         )
     }
 
-    @Test(arguments: ["", list]) func aSilentServerIsTimedOut(answer: String) throws {
+    @Test(arguments: ["", list]) func `A silent server is timed out`(answer: String) throws {
         let server = try UPSServer(saying: answer)
         let reading = UPSMonitor(server.address, timeout: .milliseconds(50)).read()[0]
         #expect(reading.measure == .unknown)
         #expect(reading.text == "no answer in time")
     }
 
-    @Test func aSupplyWithoutAServerIsUnknown() throws {
+    @Test func `A supply without a server is unknown`() throws {
         // No process listens at port 1 of the loopback.
         let address = UPSMonitor.Address(host: "127.0.0.1", port: 1, supply: "a")
         let reading = UPSMonitor(address).read()[0]
@@ -176,13 +176,13 @@ import Testing
             ("", []),
         ] as [(String, [String]?)]
     )
-    func wordsAreTakenApart(line: String, words: [String]?) {
+    func `Words are taken apart`(line: String, words: [String]?) {
         #expect(UPSMonitor.words(Array(line.utf8)) == words)
     }
 
     /// Through all of it: a UPS on battery makes the machine's power fail, though the machine itself
     /// sees no battery at all.
-    @Test func aUPSOnBatteryIsNoExternalPower() async throws {
+    @Test func `A UPS on battery is no external power`() async throws {
         let server = try Self.server(["ups.status": "OB", "battery.charge": "90"])
         let supplies = try PowerSupplyTests.build([:])
         let address = server.address

@@ -19,14 +19,14 @@ import Testing
         ("", false),
         ("\0\0\0", false),
     ])
-    func aFieldIsFound(message: String, isThere: Bool) {
+    func `A field is found`(message: String, isThere: Bool) {
         let field = Array("SUBSYSTEM=power_supply".utf8)
         #expect(Uevents.message(Array(message.utf8), has: field) == isThere)
     }
 
     private static let canTrigger = access("/sys/class/net/lo/uevent", W_OK) == 0
 
-    @Test(.enabled(if: canTrigger, "needs root")) func theKernelsEventsArrive() throws {
+    @Test(.enabled(if: canTrigger, "needs root")) func `The kernel's events arrive`() throws {
         let ours = try Uevents(subsystem: "net")
         let others = try Uevents(subsystem: "power_supply")
         #expect(ours.drain() == .nothing)

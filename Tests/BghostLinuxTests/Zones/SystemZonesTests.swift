@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct SystemZonesTests {
-    @Test func readsWhatTheSystemHas() throws {
+    @Test func `Reads what the system has`() throws {
         let zones = SystemZones { _, bytes in bytes }
         let names = zones.names()
         #expect(names.count > 500)
@@ -25,12 +25,12 @@ import Testing
         "Europe//Berlin", "Europe/", "/", "Europe/Berlin\0", "\0", "Europe Berlin", ".hidden",
         "Europe/.hidden", "Europe\\Berlin", "Zürich", "Europe/Berlin\n", "%s",
     ])
-    func refusesPathsOutsideTheDatabase(name: String) {
+    func `Refuses paths outside the database`(name: String) {
         let zones = SystemZones { _, bytes in bytes }
         #expect(throws: ZoneFileError.badName) { try zones.zone(name) }
     }
 
-    @Test func refusesLongNames() {
+    @Test func `Refuses long names`() {
         let zones = SystemZones { _, bytes in bytes }
         for count in [129, 1 << 20] {
             let name = String(repeating: "a", count: count)
@@ -39,12 +39,12 @@ import Testing
     }
 
     @Test(arguments: ["Europe/Berln", "Europe", "Europe/Berlin/Mitte", "utc2"])
-    func saysWhatIsNotThere(name: String) {
+    func `Says what is not there`(name: String) {
         let zones = SystemZones { _, bytes in bytes }
         #expect(throws: ZoneFileError.notFound) { try zones.zone(name) }
     }
 
-    @Test func knowsUTCWithoutADatabase() throws {
+    @Test func `Knows UTC without a database`() throws {
         let folder = try TemporaryDirectory()
         for directory in [folder.path, folder.file("missing")] {
             let zones = SystemZones(directory: directory) { _, bytes in bytes }
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func readsEachZoneOnce() throws {
+    @Test func `Reads each zone once`() throws {
         let folder = try TemporaryDirectory()
         try folder.write("TZif one", to: "One")
         let count = Mutex(0)
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// The cache keeps no file that it cannot parse, so that a repaired file is read.
-    @Test func passesOnWhatTheParserThrows() throws {
+    @Test func `Passes on what the parser throws`() throws {
         struct Refusal: Error {}
         let folder = try TemporaryDirectory()
         try folder.write("no zone", to: "Bad")
@@ -85,7 +85,7 @@ import Testing
         #expect(zones.names() == ["UTC"])
     }
 
-    @Test func readsTheVersion() throws {
+    @Test func `Reads the version`() throws {
         let folder = try TemporaryDirectory()
         let zones = SystemZones(directory: folder.path) { _, bytes in bytes }
         for (text, version) in [

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func eachExtensionOfTheHeaderIsKnown() throws {
+    @Test func `Each extension of the header is known`() throws {
         let names = try Self.header().map(\.name)
         #expect(names.sorted() == HostExtension.allCases.map(\.rawValue).sorted())
         let page = try Self.text("docs/ABI.md")
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// A function that the table of a worker lacks would be a null pointer.
-    @Test func workersFillEachTable() throws {
+    @Test func `Workers fill each table`() throws {
         for known in try Self.header() {
             let name = try #require(HostExtension(rawValue: known.name))
             #expect(known.functions.isEmpty == false, "\(known.name)")
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// `bghost plugin check` would miss the calls of a function that it does not watch.
-    @Test func theCheckWatchesEachFunction() throws {
+    @Test func `The check watches each function`() throws {
         let source = try Self.text("Sources/BghostCheck/Stage/ExtensionWatch.swift")
         for known in try Self.header() where known.name != HostExtension.clock.rawValue {
             for function in known.functions {

@@ -18,18 +18,20 @@ import Testing
         return result.exitCode == 0 ? "" : result.output + result.error
     }
 
-    @Test(arguments: c) func compilesAsC99(compiler: String) throws {
+    @Test(arguments: c) func `Compiles as C99`(compiler: String) throws {
         let header = Self.include + "/bghost.h"
         #expect(try Self.compile(compiler, ["-std=c99", "-xc"], header) == "")
     }
 
-    @Test(arguments: cxx) func compilesAsCxx17(compiler: String) throws {
+    @Test(arguments: cxx) func `Compiles as C++17`(compiler: String) throws {
         let header = Self.include + "/bghost.h"
         #expect(try Self.compile(compiler, ["-std=c++17", "-xc++"], header) == "")
     }
 
     @Test(arguments: c.map { ($0, "-std=c11", "-xc") } + cxx.map { ($0, "-std=c++17", "-xc++") })
-    func layoutHolds(compiler: String, standard: String, language: String) throws {
+    func `The layout of the header holds`(compiler: String, standard: String, language: String)
+        throws
+    {
         let source = PackageRoot.path + "/Tests/Fixtures/ABI/layout-1.0.c"
         #expect(try Self.compile(compiler, [standard, language], source) == "")
     }
@@ -39,7 +41,7 @@ import Testing
     }
 
     /// What the layout does not have could change between two versions.
-    @Test func layoutHasEachStructAndNumber() throws {
+    @Test func `Layout has each struct and number`() throws {
         let header = try Self.text("SDK/Sources/CBghost/include/bghost.h")
         let layout = try Self.text("Tests/Fixtures/ABI/layout-1.0.c")
         let structs = header.matches(of: /\n} (bg_[a-z_]+);/).map { String($0.1) }
@@ -52,7 +54,7 @@ import Testing
     }
 
     /// A condition that only C can ask for.
-    @Test func theSDKHasAPropertyForEachNeed() throws {
+    @Test func `The SDK has a property for each need`() throws {
         let header = try Self.text("SDK/Sources/CBghost/include/bghost.h")
         let request = try Self.text("SDK/Sources/BackgroundTasks/Scheduling/BGTaskRequest.swift")
         let needs = header.matches(of: /#define (BG_NEEDS_[A-Z]+)/).map { String($0.1) }
@@ -61,7 +63,7 @@ import Testing
     }
 
     /// That the flags do what the tests above rely on; padding shows only where a layout is used.
-    @Test func compilerNoticesPaddingAndWrongLayout() throws {
+    @Test func `Compiler notices padding and wrong layout`() throws {
         let folder = try TemporaryDirectory()
         let padded = try folder.write(
             "struct s { char c; long l; };\nint n = sizeof(struct s);\n",
@@ -75,7 +77,7 @@ import Testing
         #expect(try Self.compile(Toolchain.c, ["-std=c11"], wrong).contains("wrong"))
     }
 
-    @Test(arguments: c) func exampleIsShortAndStrictC99(compiler: String) throws {
+    @Test(arguments: c) func `Example is short and strict C99`(compiler: String) throws {
         let source = PackageRoot.path + "/Examples/c/weather.c"
         let lines = try File.read(source).count { $0 == UInt8(ascii: "\n") }
         #expect(lines <= 30)
@@ -99,7 +101,7 @@ import Testing
         #expect(plugin.handler(named: "weather.watch")?.flags == .mayBlock)
     }
 
-    @Test func cxxPluginIsLikeAnyOther() throws {
+    @Test func `C++ plugin is like any other`() throws {
         let path = try Fixture.library("throw")
         let note = try PluginImage.inspect(path: path).requireLoadable()
         #expect(note.runtime == "c++")

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func results() {
+    @Test func `The layout of results holds`() {
         expect(
             bg_str.self,
             size: 16,
@@ -48,7 +48,7 @@ import Testing
         )
     }
 
-    @Test func host() {
+    @Test func `The layout of the host holds`() {
         expect(
             bg_host.self,
             size: 104,
@@ -60,7 +60,7 @@ import Testing
         )
     }
 
-    @Test func plugin() {
+    @Test func `The layout of the plugin holds`() {
         expect(
             bg_task.self,
             size: 64,
@@ -80,7 +80,7 @@ import Testing
         )
     }
 
-    @Test func schedule() {
+    @Test func `The layout of the schedule table holds`() {
         expect(
             bg_request.self,
             size: 56,
@@ -108,7 +108,7 @@ import Testing
         )
     }
 
-    @Test func status() {
+    @Test func `The layout of the status table holds`() {
         expect(
             bg_refresh.self,
             size: 16,
@@ -133,7 +133,7 @@ import Testing
         )
     }
 
-    @Test func fetch() {
+    @Test func `The layout of the fetch table holds`() {
         expect(
             bg_fetch_request.self,
             size: 104,
@@ -159,7 +159,7 @@ import Testing
         )
     }
 
-    @Test func transfers() {
+    @Test func `The layout of the transfers table holds`() {
         expect(
             bg_transfer.self,
             size: 32,
@@ -196,7 +196,7 @@ import Testing
         )
     }
 
-    @Test func notifications() {
+    @Test func `The layout of the notifications table holds`() {
         expect(
             bg_notification.self,
             size: 184,
@@ -216,7 +216,7 @@ import Testing
         )
     }
 
-    @Test func clock() {
+    @Test func `The layout of the clock table holds`() {
         expect(
             bg_clock.self,
             size: 32,

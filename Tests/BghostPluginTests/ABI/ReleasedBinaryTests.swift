@@ -10,7 +10,7 @@ import Testing
     static let path = PackageRoot.path + "/Tests/Fixtures/Binaries/abi-1.0-x86_64.so"
 
     #if arch(x86_64)
-        @Test func loadsPluginOfABI10() throws {
+        @Test func `Loads plugin of ABI 1.0`() throws {
             let image = try PluginImage.inspect(path: Self.path)
             let note = try image.requireLoadable()
             #expect(note == PluginNote(abiMajor: 1, abiMinor: 0, id: "test.abi-1.0", runtime: "c"))
@@ -29,7 +29,7 @@ import Testing
             #expect(plugin.handler(named: "succeed")?.start(nil, nil) == BG_OK)
         }
     #else
-        @Test func refusesPluginOfAnotherMachine() throws {
+        @Test func `Refuses plugin of another machine`() throws {
             let error = #expect(throws: ImageError.self) {
                 try PluginImage.inspect(path: Self.path)
             }

@@ -11,7 +11,9 @@ import Testing
     private static let pluginBytes = MemoryLayout<bg_plugin>.size
     private static let taskBytes = MemoryLayout<bg_task>.size
 
-    @Test(arguments: SeededGenerator.seeds(4)) func randomWords(seed: UInt64) throws {
+    @Test(arguments: SeededGenerator.seeds(4)) func `Random words are read or refused`(seed: UInt64)
+        throws
+    {
         var generator = SeededGenerator(seed: seed)
         let table = try #require(try EntryTable("good").pointer)
         let good = table.loadUnaligned(as: bg_plugin.self)

@@ -37,31 +37,33 @@ import Testing
         }
     }
 
-    @Test(arguments: fields) func nullWithLength(field: Field) throws {
+    @Test(arguments: fields) func `Null with length`(field: Field) throws {
         let error = try refusal("null-strings", ["FIELD=" + field.field])
         #expect(error?.problem == .nullText(part: field.part, length: 12))
     }
 
-    @Test(arguments: fields) func atWildAddress(field: Field) throws {
+    @Test(arguments: fields) func `At wild address`(field: Field) throws {
         let error = try refusal("wild-strings", ["FIELD=" + field.field])
         #expect(error?.problem == .unreadable(part: field.part))
     }
 
-    @Test(arguments: fields) func oversized(field: Field) throws {
+    @Test(arguments: fields) func `Texts that are too long are refused`(field: Field) throws {
         let error = try refusal("oversized-strings", ["FIELD=" + field.field])
         #expect(
             error?.problem == .longText(part: field.part, length: 1 << 20, most: field.most)
         )
     }
 
-    @Test(arguments: fields) func oneByteTooMany(field: Field) throws {
+    @Test(arguments: fields) func `One byte too many`(field: Field) throws {
         let length = "LENGTH=\(field.most + 1)"
         let error = try refusal("oversized-strings", ["FIELD=" + field.field, length])
         #expect(error?.code == "long-text")
     }
 
     /// The nearest thing that is allowed; not for the id, which must be that of the note.
-    @Test(arguments: fields.dropFirst()) func longestPossible(field: Field) throws {
+    @Test(arguments: fields.dropFirst()) func `Texts of the greatest length are read`(field: Field)
+        throws
+    {
         let table = try EntryTable(
             "oversized-strings",
             defines: ["FIELD=" + field.field, "LENGTH=\(field.most)"]
@@ -75,14 +77,14 @@ import Testing
         #expect(texts.contains { $0.utf8.count == field.most })
     }
 
-    @Test(arguments: fields) func lengthOfAllMemory(field: Field) throws {
+    @Test(arguments: fields) func `Length of all memory`(field: Field) throws {
         let error = try refusal("oversized-strings", ["FIELD=" + field.field, "LENGTH=(size_t)-1"])
         #expect(
             error?.problem == .longText(part: field.part, length: .max, most: field.most)
         )
     }
 
-    @Test(arguments: fields) func notUTF8(field: Field) throws {
+    @Test(arguments: fields) func `Text that is not UTF-8 is refused`(field: Field) throws {
         let error = try refusal("non-utf8-strings", ["FIELD=" + field.field])
         #expect(error?.code == (field.field == "task.handler" ? "bad-handler-name" : "not-utf8"))
         #expect(error?.description.contains(#""caf\xe9""#) == true)
@@ -92,7 +94,7 @@ import Testing
         #"a\nb"#, #"a\0b"#, #"a\033[31mb"#, #"a\177"#, #"\u202eevil"#, #"\u2028"#, #"\u2066"#,
         #"\302\205"#,
     ])
-    func controlCharacter(text: String) throws {
+    func `Control characters are refused`(text: String) throws {
         for field in ["plugin.vendor", "plugin.version"] {
             let error = try refusal("non-utf8-strings", ["FIELD=" + field, "TEXT=\"\(text)\""])
             #expect(error?.code == "control-character")
@@ -100,8 +102,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "../up", "a b", "a/b", "ä", "a\\0"]) func handlerName(text: String) throws
-    {
+    @Test(arguments: ["", "../up", "a b", "a/b", "ä", "a\\0"])
+    func `Bad names of handlers are refused`(text: String) throws {
         let error = try refusal(
             "non-utf8-strings",
             ["FIELD=task.handler", "TEXT=\"\(text)\""]

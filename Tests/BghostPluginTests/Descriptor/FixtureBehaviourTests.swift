@@ -10,23 +10,23 @@ import Testing
 ///
 /// A host that survives them has then survived something. Each runs in a process of its own.
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct FixtureBehaviourTests {
-    @Test func crashInConstructor() async {
+    @Test func `Crash in constructor`() async {
         await #expect(processExitsWith: .signal(SIGSEGV)) { try load("crash-in-constructor") }
     }
 
-    @Test func abortInConstructor() async {
+    @Test func `Abort in constructor`() async {
         await #expect(processExitsWith: .signal(SIGABRT)) { try load("abort-in-constructor") }
     }
 
-    @Test func exitInConstructor() async {
+    @Test func `Exit in constructor`() async {
         await #expect(processExitsWith: .exitCode(0)) { try load("exit-in-constructor") }
     }
 
-    @Test func crashInEntry() async {
+    @Test func `Crash in entry`() async {
         await #expect(processExitsWith: .signal(SIGSEGV)) { try load("crash-in-entry") }
     }
 
-    @Test func hangInConstructor() async {
+    @Test func `Hang in constructor`() async {
         await #expect(processExitsWith: .signal(SIGALRM)) {
             let path = try Fixture.library("hang-in-constructor")
             armAlarm()
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func hangInEntry() async {
+    @Test func `Hang in entry`() async {
         await #expect(processExitsWith: .signal(SIGALRM)) {
             let path = try Fixture.library("hang-in-entry")
             armAlarm()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func noiseInConstructor() async {
+    @Test func `Noise in constructor`() async {
         let result = await #expect(
             processExitsWith: .exitCode(3),
             observing: [\.standardOutputContent, \.standardErrorContent]
@@ -55,51 +55,51 @@ import Testing
         #expect(error.contains("noise on stderr"))
     }
 
-    @Test func undefinedSymbol() throws {
+    @Test func `The fixture lacks a symbol`() throws {
         let error = #expect(throws: EntryTable.LoadError.self) {
             try EntryTable("undefined-symbol")
         }
         #expect(error?.message.contains("no_library_defines_this") == true)
     }
 
-    @Test func twoTables() throws {
+    @Test func `The fixture has two tables`() throws {
         let path = try Fixture.library("two-tables")
         let first = try EntryTable(path: path).pointer
         #expect(try EntryTable(path: path).pointer != first)
     }
 
-    @Test func throwOverTheBoundary() async {
+    @Test func `Throw over the boundary`() async {
         await #expect(processExitsWith: .signal(SIGABRT)) { try start("throw", "throw") }
     }
 
-    @Test func crashInOpen() async {
+    @Test func `Crash in open`() async {
         await #expect(processExitsWith: .signal(SIGSEGV)) {
             _ = try descriptor("crash-in-open").open?(nil, bg_str(), nil)
             exit(3)
         }
     }
 
-    @Test func failInOpen() throws {
+    @Test func `Fail in open`() throws {
         #expect(try descriptor("fail-in-open").open?(nil, bg_str(), nil) == -1234)
     }
 
-    @Test func crashInStart() async {
+    @Test func `Crash in start`() async {
         await #expect(processExitsWith: .signal(SIGSEGV)) {
             try start("misbehave", "crash-in-start")
         }
     }
 
-    @Test func abortInStart() async {
+    @Test func `Abort in start`() async {
         await #expect(processExitsWith: .signal(SIGABRT)) {
             try start("misbehave", "abort-in-start")
         }
     }
 
-    @Test func exitInStart() async {
+    @Test func `Exit in start`() async {
         await #expect(processExitsWith: .exitCode(0)) { try start("misbehave", "exit-in-start") }
     }
 
-    @Test func closeDescriptors() async {
+    @Test func `The fixture closes descriptors`() async {
         await #expect(processExitsWith: .exitCode(3)) {
             let fd = open("/dev/null", O_RDONLY)
             let handler = try #require(descriptor("misbehave").handler(named: "close-descriptors"))
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func writeRubbish() async {
+    @Test func `The fixture writes rubbish`() async {
         await #expect(processExitsWith: .exitCode(3)) {
             var ends: [Int32] = [0, 0]
             socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends)
@@ -119,7 +119,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["spin", "cpu-burn", "sleep-forever"]) func never(handler: String) async {
+    @Test(arguments: ["spin", "cpu-burn", "sleep-forever"]) func `The fixture never ends`(
+        handler: String
+    ) async {
         await #expect(processExitsWith: .signal(SIGALRM)) { [handler] in
             let handler = try #require(descriptor("misbehave").handler(named: handler))
             armAlarm()

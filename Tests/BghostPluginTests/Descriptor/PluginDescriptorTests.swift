@@ -19,7 +19,7 @@ import Testing
         return try PluginDescriptor.read(table.pointer, note: note(fixture))
     }
 
-    @Test func copiesGoodTable() throws {
+    @Test func `Copies good table`() throws {
         let plugin = try Self.read("good")
         #expect(plugin.id == "test.good")
         #expect(plugin.version == "1.0.0")
@@ -35,7 +35,7 @@ import Testing
         #expect(plugin.handler(named: "absent") == nil)
     }
 
-    @Test func copiesEveryHandler() throws {
+    @Test func `Copies every handler`() throws {
         let plugin = try Self.read("misbehave")
         #expect(plugin.handlers.count > 40)
         #expect(plugin.handler(named: "serial")?.flags == .serial)
@@ -46,18 +46,18 @@ import Testing
     }
 
     /// A plugin of a later minor: longer tables, and flags that may be ignored.
-    @Test func ignoresWhatLaterMinorsAppend() throws {
+    @Test func `Ignores what later minors append`() throws {
         let plugin = try Self.read("appended-fields")
         #expect(plugin.handlers.map(\.name) == ["succeed"])
         #expect(plugin.handlers.first?.flags == [])
     }
 
-    @Test(arguments: ["0x10000u", "0x80000000u"]) func ignoresUpperFlags(bits: String) throws {
+    @Test(arguments: ["0x10000u", "0x80000000u"]) func `Ignores upper flags`(bits: String) throws {
         #expect(try Self.read("unknown-flag", defines: ["FLAGS=" + bits]).id == "test.unknown-flag")
         #expect(try Self.read("unknown-task-flag", defines: ["FLAGS=" + bits]).handlers.count == 1)
     }
 
-    @Test func schemaMayHaveLines() throws {
+    @Test func `Schema may have lines`() throws {
         let plugin = try Self.read(
             "non-utf8-strings",
             defines: ["FIELD=task.params_schema", #"TEXT="{\n\t\"type\": \"object\"\r\n}""#]
@@ -136,7 +136,7 @@ import Testing
         Refusal(fixture: "null-start", code: "no-start", says: "\"succeed\" has no start()"),
         Refusal(fixture: "start-is-data", code: "not-code", says: "start() of handler \"succeed\""),
     ])
-    func refuses(refusal: Refusal) throws {
+    func `Bad descriptors are refused`(refusal: Refusal) throws {
         // The fixture for lying notes carries the note that it lies in.
         let note = Self.note(
             refusal.fixture == "lying-note" ? "another" : refusal.fixture
@@ -178,13 +178,13 @@ import Testing
     }
 
     /// A table that ends exactly where the memory ends is read, and not a byte more.
-    @Test func readsUpToGuardPage() throws {
+    @Test func `Reads up to guard page`() throws {
         #expect(
             try Self.read("guard-page", defines: ["BYTES=sizeof(bg_plugin)"]).version == "1.0.0"
         )
     }
 
-    @Test func leavesNoDescriptorOpen() async {
+    @Test func `Leaves no descriptor open`() async {
         await #expect(processExitsWith: .success) {
             let good = try EntryTable("good").pointer
             let bad = try EntryTable("null-start").pointer
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func saysWhenItCannotLook() async {
+    @Test func `Says when it cannot look`() async {
         await #expect(processExitsWith: .success) {
             let pointer = try EntryTable("good").pointer
             let note = PluginNote(abiMajor: 1, abiMinor: 0, id: "test.good")

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 1000])
-    func cancelledIsPolled(_ polls: Int) throws {
+    func `Cancelled is polled`(_ polls: Int) throws {
         let poll = try function("poll_cancelled", "int(cancelled)")
         let outcome = poll.call(parameters: "{}", run: RecordedRun(stopsAtPoll: polls))
         #expect(
@@ -28,13 +28,13 @@ import Testing
         )
     }
 
-    @Test func callbacksLeaveErrnoAlone() throws {
+    @Test func `Callbacks leave errno alone`() throws {
         let across = try function("errno_across", "int(cancelled)")
         #expect(try across.answer("{}").result == #"{"result":1234,"errno":1234}"#)
     }
 
     @Test(arguments: [(0, 0), (1, -1), (-1, -1), (-2, -2), (-3, -3), (-10, -1), (-1000, -1)])
-    func doneOnTheOwnStack(_ said: Int, _ status: Int) async throws {
+    func `Done on the own stack`(_ said: Int, _ status: Int) async throws {
         let function = try function("done_at_once", "int(status: int, done)")
         let run = RecordedRun()
         #expect(function.call(parameters: #"{"status": \#(said)}"#, run: run) == .pending)
@@ -46,7 +46,7 @@ import Testing
         #expect(run.completionCount == 1)
     }
 
-    @Test func theFirstDoneCounts() async throws {
+    @Test func `The first done counts`() async throws {
         let twice = try function("done_twice", "void(done)")
         let run = RecordedRun()
         #expect(twice.call(parameters: "{}", run: run) == .pending)
@@ -55,7 +55,7 @@ import Testing
     }
 
     /// The thread reads its input and writes its answer after the function has returned.
-    @Test func doneFromAnotherThread() async throws {
+    @Test func `Done from another thread`() async throws {
         let later = try function(
             "sum_later",
             """
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// A function that says by its result that it has not begun will not call `done`.
-    @Test func aFailedStartEndsTheRun() throws {
+    @Test func `A failed start ends the run`() throws {
         let keep = try function("keep", "int(answer: int, cancelled, done) == 0")
         let run = RecordedRun()
         guard case .finished(let completion) = keep.call(parameters: #"{"answer": 5}"#, run: run)
@@ -92,7 +92,7 @@ import Testing
         #expect(run.completionCount == 0)
     }
 
-    @Test func callbacksThatOutliveTheirRun() async throws {
+    @Test func `Callbacks that outlive their run`() async throws {
         let keep = try function("keep", "int(answer: int, cancelled, done) == 0")
         let run = RecordedRun()
         #expect(keep.call(parameters: #"{"answer": 0}"#, run: run) == .pending)
@@ -104,7 +104,7 @@ import Testing
         #expect(run.completionCount == 1)
     }
 
-    @Test func refusedParametersUseUpNoCallback() throws {
+    @Test func `Refused parameters use up no callback`() throws {
         let function = try function("done_at_once", "int(status: int, done)")
         for _ in 0..<20_000 {
             guard function.refusal("{}") != nil else {
@@ -114,7 +114,7 @@ import Testing
         #expect(!ForeignFunction.isProcessWorn)
     }
 
-    @Test func manyRunsAtOnce() async throws {
+    @Test func `Many runs at once`() async throws {
         let later = try function(
             "sum_later",
             """
@@ -139,7 +139,7 @@ import Testing
     // Where the system refuses the memory that callbacks need, as under W^X rules, the call is
     // refused; it would otherwise be a jump to null. Here the limit is on address space, which makes
     // the same allocation fail.
-    @Test(.disabled(if: sanitizerIsOn)) func callbacksThatCannotBeMade() async {
+    @Test(.disabled(if: sanitizerIsOn)) func `Callbacks that cannot be made`() async {
         await #expect(processExitsWith: .success) {
             let function = try FunctionFixture.function(
                 "done_at_once",
@@ -158,7 +158,7 @@ import Testing
     }
 
     /// In a process of its own, because the bound is the process's.
-    @Test func callbacksAreBounded() async {
+    @Test func `Callbacks are bounded`() async {
         await #expect(processExitsWith: .success) {
             let function = try FunctionFixture.function(
                 "done_at_once",

@@ -7,7 +7,7 @@ import Testing
 
 /// Calls leave no memory behind, in a process of its own so that no other test's memory counts.
 @Suite(.timeLimit(.minutes(5))) struct FunctionMemoryTests {
-    @Test(.disabled(if: sanitizerIsOn)) func manyCallsLeakNothing() async {
+    @Test(.disabled(if: sanitizerIsOn)) func `Many calls leak nothing`() async {
         await #expect(processExitsWith: .success) {
             let copy = try FunctionFixture.function(
                 "copy",

@@ -8,7 +8,7 @@ import Testing
 
 /// The samples and the manual say what is so.
 @Suite struct FunctionSampleTests {
-    @Test func everyTaskOfTheExampleSucceeds() throws {
+    @Test func `Every task of the example succeeds`() throws {
         let text = try File.read(PackageRoot.path + "/Examples/functions/tasks.json")
         let manifest = try JSONReader.parse(text, dialect: .commented)
         let tasks = try #require(manifest["tasks"]?.object)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func everySignatureOfTheManualIsOne() throws {
+    @Test func `Every signature of the manual is one`() throws {
         let text = String(
             decoding: try File.read(PackageRoot.path + "/docs/FUNCTIONS.md"),
             as: UTF8.self
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// The longest of the manual's signatures, with a file descriptor from the one before.
-    @Test func readsAFileAsTheManualSays() throws {
+    @Test func `Reads a file as the manual says`() throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write("storm", to: "file")
         let open = try ForeignFunction(

@@ -5,7 +5,7 @@ import Testing
 
 /// What functions leave in their arguments.
 @Suite struct OutParameterTests {
-    @Test func structsInAndOut() throws {
+    @Test func `Structs in and out`() throws {
         let bump = try FunctionFixture.function("bump", "void(pair: inout {x: int, y: double})")
         #expect(
             try bump.answer(#"{"pair": {"x": 1, "y": 5}}"#).result
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [(0, ""), (3, "eHh4"), (8, "eHh4eHh4eHg="), (99, "eHh4eHh4eHg="), (-5, "")])
-    func theResultSaysHowMuchWasWritten(_ count: Int, _ encoded: String) throws {
+    func `The result says how much was written`(_ count: Int, _ encoded: String) throws {
         let fill = try FunctionFixture.function(
             "fill",
             "ssize(to: out bytes(8, result), room: size = capacityOf(to), count: int)"
@@ -29,7 +29,7 @@ import Testing
         )
     }
 
-    @Test func anArgumentSaysHowMuchWasWritten() throws {
+    @Test func `An argument says how much was written`() throws {
         let fill = try FunctionFixture.function(
             "fill_sized",
             "void(to: out bytes(8, size), size: inout size = capacityOf(to))"
@@ -42,7 +42,7 @@ import Testing
         #expect(fill.refusal(#"{"size": 9}"#)?.contains("must be 0 to 8") == true)
     }
 
-    @Test func buffersInAndOut() throws {
+    @Test func `Buffers in and out`() throws {
         let bytes = try FunctionFixture.function(
             "upper",
             "void(data: inout bytes(4), count: size = lengthOf(data))"
@@ -63,7 +63,7 @@ import Testing
         #expect(text.refusal(#"{"text": "abcd"}"#)?.contains("with its NUL") == true)
     }
 
-    @Test func ownedStringsAreReadAndFreed() throws {
+    @Test func `Owned strings are read and freed`() throws {
         let copy = try FunctionFixture.function("copy", "owned string(text: string)")
         #expect(try copy.answer(#"{"text": "mine"}"#).result == #"{"result":"mine","errno":0}"#)
         let copyTo = try FunctionFixture.function(
@@ -76,7 +76,7 @@ import Testing
         )
     }
 
-    @Test func handlesOfEarlierCalls() throws {
+    @Test func `Handles of earlier calls`() throws {
         let new = try FunctionFixture.function("box_new", "pointer(value: int) != null")
         let open = try FunctionFixture.function(
             "box_open",

@@ -19,7 +19,7 @@ import Testing
         (#"{"b": 1e99}"#, "not 1e99"),
         (#"{"b": "1"}"#, "needs a whole number (`int`), not a string"),
     ])
-    func parameters(_ parameters: String, _ says: String) throws {
+    func `Parameters that do not fit are refused`(_ parameters: String, _ says: String) throws {
         let function = try ForeignFunction(
             library: "libc.so.6",
             symbol: "abs",
@@ -29,7 +29,7 @@ import Testing
         #expect(refusal.contains(says), "\(refusal)")
     }
 
-    @Test func argumentsWithoutNames() throws {
+    @Test func `Arguments without names`() throws {
         let abs = try ForeignFunction(library: "libc.so.6", symbol: "abs", signature: "int(int)")
         #expect(
             abs.refusal("{}")
@@ -39,7 +39,7 @@ import Testing
         #expect(try abs.answer(#"{"arguments": [-4]}"#).result.contains(":4,"))
     }
 
-    @Test func argumentsThatTakeNoValue() throws {
+    @Test func `Arguments that take no value`() throws {
         let frexp = try ForeignFunction(
             library: "libm.so.6",
             symbol: "frexp",
@@ -51,7 +51,7 @@ import Testing
         )
     }
 
-    @Test func aLengthThatDoesNotFit() throws {
+    @Test func `A length that does not fit`() throws {
         let sum = try FunctionFixture.function(
             "sum",
             "size(data: bytes, count: uint8 = lengthOf(data))"
@@ -60,7 +60,7 @@ import Testing
         #expect(sum.refusal(#"{"data": "\#(data)"}"#)?.contains("`uint8` cannot hold 256") == true)
     }
 
-    @Test func libraries() throws {
+    @Test func `Libraries that cannot be used are refused`() throws {
         let folder = try TemporaryDirectory()
         let text = try folder.write("not ELF at all, by far not", to: "text.so")
         for library in ["libdoesnotexist.so.9", "", "a\0b", "/usr", text] {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func symbols() throws {
+    @Test func `Symbols that are not there are refused`() throws {
         #expect(
             throws: FunctionError.symbolMissing(
                 symbol: "crc23",
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: ["counter", "per_thread"])
-    func data(_ symbol: String) throws {
+    func `Symbols that are data are refused`(_ symbol: String) throws {
         let library = try FunctionFixture.library("values")
         #expect(throws: FunctionError.notAFunction(symbol: symbol, library: library)) {
             try ForeignFunction(library: library, symbol: symbol, signature: "int()")
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func signatures() throws {
+    @Test func `Signatures that cannot be called are refused`() throws {
         #expect {
             try ForeignFunction(library: "libc.so.6", symbol: "abs", signature: "int(itn)")
         } throws: { error in

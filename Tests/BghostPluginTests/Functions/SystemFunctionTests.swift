@@ -11,7 +11,7 @@ import Testing
         #"{"arguments": [0, "123456789", 9]}"#,
         #"{"arguments": [0, {"base64": "MTIzNDU2Nzg5"}, 9]}"#,
     ])
-    func crc32OfZlib(_ parameters: String) throws {
+    func `CRC-32 of zlib`(_ parameters: String) throws {
         let crc32 = try ForeignFunction(
             library: "libz.so.1",
             symbol: "crc32",
@@ -21,7 +21,7 @@ import Testing
         #expect(try crc32.answer(parameters).result == #"{"result":3421780262,"errno":0}"#)
     }
 
-    @Test func crc32TakesTheLengthFromTheData() throws {
+    @Test func `CRC-32 takes the length from the data`() throws {
         let crc32 = try ForeignFunction(
             library: "libz.so.1",
             symbol: "crc32",
@@ -38,7 +38,7 @@ import Testing
         #expect(refusal.contains("argument `length` must be 0 to 9, the length of `data`"))
     }
 
-    @Test func zlibCompressesAndUncompresses() throws {
+    @Test func `Zlib compresses and uncompresses`() throws {
         let compress = try ForeignFunction(
             library: "libz.so.1",
             symbol: "compress",
@@ -74,7 +74,7 @@ import Testing
         #expect(failed.message.contains("`uncompress` answered -3, which is not == 0"))
     }
 
-    @Test func sqliteSaysItsVersion() throws {
+    @Test func `SQLite says its version`() throws {
         func sqlite(_ symbol: String, _ signature: String) throws -> ForeignFunction {
             try ForeignFunction(
                 library: "libsqlite3.so.0",
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// A handle that one call answers is what the next one takes.
-    @Test func sqliteOpensAndClosesADatabase() throws {
+    @Test func `SQLite opens and closes a database`() throws {
         func sqlite(_ symbol: String, _ signature: String) throws -> ForeignFunction {
             try ForeignFunction(
                 library: "libsqlite3.so.0",
@@ -259,7 +259,7 @@ import Testing
         #expect(try function.answer(call.parameters).result.contains(call.result))
     }
 
-    @Test func gethostnameFillsABuffer() throws {
+    @Test func `Gethostname fills a buffer`() throws {
         var name = [CChar](repeating: 0, count: 65)
         try #require(gethostname(&name, 64) == 0)
         let expected = name.withUnsafeBytes {
@@ -282,7 +282,7 @@ import Testing
         #expect(bytes?.utf8.count == 88)
     }
 
-    @Test func errnoOfAFailedOpen() throws {
+    @Test func `Errno of a failed open`() throws {
         let open = try ForeignFunction(
             library: "libc.so.6",
             symbol: "open",

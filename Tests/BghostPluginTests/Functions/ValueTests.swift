@@ -7,7 +7,7 @@ import Testing
 /// Values travel to C and back unchanged.
 @Suite struct ValueTests {
     @Test(arguments: ScalarType.allCases)
-    func everyScalarAtItsLimits(_ scalar: ScalarType) throws {
+    func `Every scalar at its limits`(_ scalar: ScalarType) throws {
         let name = scalar.rawValue
         let echo = try FunctionFixture.function("echo_\(name)", "\(name)(\(name))")
         let values: [String]
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func largeFloatsAreRefused() throws {
+    @Test func `Large floats are refused`() throws {
         let float = try FunctionFixture.function("echo_float", "float(x: float)")
         #expect(float.refusal(#"{"x": 1e39}"#)?.contains("beyond what `float` holds") == true)
         let double = try FunctionFixture.function("echo_double", "double(x: double)")
@@ -45,14 +45,14 @@ import Testing
         )
     }
 
-    @Test func aCharCanBeALetter() throws {
+    @Test func `A char can be a letter`() throws {
         let echo = try FunctionFixture.function("echo_char", "char(c: char)")
         #expect(try echo.answer(#"{"c": "A"}"#).result == #"{"result":65,"errno":0}"#)
         #expect(echo.refusal(#"{"c": "AB"}"#) != nil)
         #expect(echo.refusal(#"{"c": "é"}"#) != nil)
     }
 
-    @Test func strings() throws {
+    @Test func `Strings are passed and returned unchanged`() throws {
         let echo = try FunctionFixture.function("echo_string", "string(s: string)")
         for text in [#""""#, #""plain""#, #""Ünïcödé ⚡ \"\\""#, "null"] {
             #expect(
@@ -65,7 +65,7 @@ import Testing
         #expect(try other.answer("{}").result == #"{"result":{"base64":"Yf9i"},"errno":0}"#)
     }
 
-    @Test func structsByValue() throws {
+    @Test func `Structs by value`() throws {
         let cases = [
             ("pair", "{x: int, y: double}", #"{"x":-3,"y":0.5}"#),
             ("pair", "{int, double}", "[-3,0.5]"),
@@ -103,7 +103,7 @@ import Testing
         (#"{"x": 1.5, "y": 2}"#, "argument `s`, member `x`, needs a whole number"),
         ("[1, true]", "argument `s`, member `y`, needs a number"),
     ])
-    func wrongStructsAreRefused(_ value: String, _ says: String) throws {
+    func `Wrong structs are refused`(_ value: String, _ says: String) throws {
         let echo = try FunctionFixture.function(
             "echo_pair",
             "{x: int, y: double}(s: {x: int, y: double})"
@@ -112,12 +112,12 @@ import Testing
         #expect(refusal.contains(says), "\(refusal)")
     }
 
-    @Test func voidAnswersNull() throws {
+    @Test func `Void answers null`() throws {
         let nothing = try FunctionFixture.function("nothing", "void(void)")
         #expect(try nothing.answer("{}").result == #"{"result":null,"errno":0}"#)
     }
 
-    @Test func resultsAreHeldAgainstTheirCondition() throws {
+    @Test func `Results are held against their condition`() throws {
         let truth = try FunctionFixture.function("echo_bool", "bool(x: bool) == true")
         #expect(try truth.answer(#"{"x": true}"#).status == 0)
         let refuted = try truth.answer(#"{"x": false}"#)
@@ -131,7 +131,7 @@ import Testing
         #expect(try null.answer(#"{"s": "x"}"#).message.contains("answered a pointer"))
     }
 
-    @Test func errnoIsThatOfTheCall() throws {
+    @Test func `Errno is that of the call`() throws {
         let fails = try FunctionFixture.function("fails", "int(code: int)")
         #expect(try fails.answer(#"{"code": 77}"#).result == #"{"result":-1,"errno":77}"#)
         // It starts from 0 each time.
@@ -139,7 +139,7 @@ import Testing
         #expect(try nothing.answer("{}").result == #"{"result":null,"errno":0}"#)
     }
 
-    @Test func bytesWithNULs() throws {
+    @Test func `Bytes with NULs`() throws {
         let sum = try FunctionFixture.function(
             "sum",
             "size(data: bytes, count: size = lengthOf(data))"

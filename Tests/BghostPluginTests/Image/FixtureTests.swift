@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 @Suite(.ownThreads) struct FixtureTests {
-    @Test(.timeLimit(.minutes(5))) func parallelBuildsGiveOneFile() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Parallel builds give one file`() async throws {
         let paths = try await withThrowingTaskGroup { group in
             for _ in 0..<4 { group.addTask { try Fixture.library("no-entry") } }
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
@@ -16,14 +16,14 @@ import Testing
         #expect(try Fixture.library("no-entry", defines: ["OTHER"]) != path)
     }
 
-    @Test func errorCarriesWhatTheCompilerSaid() throws {
+    @Test func `Error carries what the compiler said`() throws {
         let folder = try TemporaryDirectory()
         let source = try folder.write("int f(void) { return missing; }\n", to: "bad.c")
         let error = #expect(throws: CompileError.self) { try Fixture.library(source: source) }
         #expect(error?.output.contains("'missing'") == true)
     }
 
-    @Test func temporaryDirectoryTakesItsTreeAlong() throws {
+    @Test func `Temporary directory takes its tree along`() throws {
         let outside = try TemporaryDirectory()
         try outside.write("kept", to: "kept")
         var folder: TemporaryDirectory? = try TemporaryDirectory()

@@ -15,7 +15,9 @@ import Testing
         good = try File.read(try Fixture.library("good"))
     }
 
-    @Test(arguments: SeededGenerator.seeds(4)) func randomBytes(seed: UInt64) throws {
+    @Test(arguments: SeededGenerator.seeds(4)) func `Random bytes are read or refused`(seed: UInt64)
+        throws
+    {
         var generator = SeededGenerator(seed: seed)
         var refused = 0
         for _ in 0..<500 {
@@ -35,7 +37,7 @@ import Testing
     /// Each aligned word of the headers, the tables and the dynamic section in turn becomes a number
     /// on which arithmetic could overflow.
     @Test(arguments: [UInt64.max, 1 << 63, 1 << 32, UInt64.max - 7, 0])
-    func hugeWords(word: UInt64) throws {
+    func `Huge words are read or refused`(word: UInt64) throws {
         let replacement = withUnsafeBytes(of: word.littleEndian) { Array($0) }
         for offset in stride(from: 8, to: good.count - 8, by: 8) {
             guard offset < 0x600 || good[offset..<offset + 8].contains(where: { $0 != 0 }) else {
@@ -47,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func fileThatShrinksWhileItIsOpen() throws {
+    @Test func `File that shrinks while it is open`() throws {
         let path = try folder.write(good, to: "shrinks.so")
         let descriptor = open(path, O_RDONLY)
         defer { close(descriptor) }

@@ -32,12 +32,12 @@ import Testing
     }
 
     @Test(arguments: [["-Wl,--hash-style=sysv"], ["-Wl,--hash-style=gnu"], ["-fuse-ld=lld"]])
-    func aCompleteLibraryResolves(flags: [String]) throws {
+    func `A complete library resolves`(flags: [String]) throws {
         #expect(problem(try Fixture.library("good", flags: flags)) == nil)
     }
 
     @Test(arguments: [["-Wl,--hash-style=sysv"], ["-Wl,--hash-style=gnu"], ["-fuse-ld=lld"]])
-    func undefinedSymbolsAreNamed(flags: [String]) throws {
+    func `Undefined symbols are named`(flags: [String]) throws {
         let path = try Fixture.library("undefined-symbol", flags: flags)
         #expect(problem(path)?.problem == .undefinedSymbols(["no_library_defines_this"], in: path))
         let message = try #require(problem(path)?.description)
@@ -45,7 +45,7 @@ import Testing
         #expect(message.contains("-z defs"))
     }
 
-    @Test func weakSymbolsMayBeUndefined() throws {
+    @Test func `Weak symbols may be undefined`() throws {
         let path = try link(
             "libweak",
             "extern int perhaps(void) __attribute__((weak)); int f(void) { return perhaps ? 1 : 0; }"
@@ -53,7 +53,7 @@ import Testing
         #expect(problem(path) == nil)
     }
 
-    @Test func libraryIsFoundByItsRunPathOnly() throws {
+    @Test func `Library is found by its run path only`() throws {
         _ = try link("libother", "int other(void) { return 1; }", ["-Wl,-soname,libother.so"])
         let text = "int other(void); int f(void) { return other(); }"
         let lost = try link("liblost", text, ["-lother"])
@@ -66,7 +66,7 @@ import Testing
 
     /// A `DT_RPATH` counts for what a needed library needs, a `DT_RUNPATH` does not.
     @Test(arguments: [(true, "--disable-new-dtags"), (false, "--enable-new-dtags")])
-    func foldersArePassedOnByTheOlderTagOnly(isFound: Bool, tags: String) throws {
+    func `Folders are passed on by the older tag only`(isFound: Bool, tags: String) throws {
         _ = try link("libc3", "int c3(void) { return 1; }", ["-Wl,-soname,libc3.so"])
         _ = try link(
             "libc2",
@@ -82,7 +82,7 @@ import Testing
         #expect(try resolves(path) == isFound)
     }
 
-    @Test func aSymbolThatANeededLibraryLacksIsReported() throws {
+    @Test func `A symbol that a needed library lacks is reported`() throws {
         let other = try link("libhollow", "void gone(void); void other(void) { gone(); }")
         let path = try link(
             "libuser",
@@ -92,7 +92,7 @@ import Testing
         #expect(problem(path)?.problem == .undefinedSymbols(["gone"], in: other))
     }
 
-    @Test func anAbsentVersionIsReported() throws {
+    @Test func `An absent version is reported`() throws {
         func make(_ version: String) throws {
             let script = try folder.write("\(version) { global: dated; };", to: version)
             _ = try link(
@@ -117,7 +117,9 @@ import Testing
     }
 
     /// Whatever a file says of its symbols and versions, there is an answer.
-    @Test(arguments: SeededGenerator.seeds(4)) func damagedTablesAreAnswered(seed: UInt64) throws {
+    @Test(arguments: SeededGenerator.seeds(4)) func `Damaged tables are answered`(seed: UInt64)
+        throws
+    {
         let good = try File.read(try Fixture.library("good"))
         var generator = SeededGenerator(seed: seed)
         var refused = 0
@@ -147,7 +149,7 @@ import Testing
         return stat(path, &status) == 0 ? Int(status.st_size) : .max
     }
 
-    @Test func verdictIsThatOfTheLoader() throws {
+    @Test func `Verdict is that of the loader`() throws {
         let built = ["libOverrun.so", "libSeedPlugin.so", "libWeatherCheck.so"]
         let system = try File.list("/usr/lib/\(Self.machine)-linux-gnu")
             .filter { $0.hasPrefix("lib") && $0.contains(".so.") }.sorted().prefix(24)

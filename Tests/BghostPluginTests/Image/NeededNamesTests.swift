@@ -6,7 +6,7 @@ import Testing
 
 /// What is read of a library that a plugin needs, and how much of it.
 @Suite(.ownThreads) struct NeededNamesTests {
-    @Test func readsNamesAndFolders() throws {
+    @Test func `Reads names and folders`() throws {
         let flags = ["-Wl,-soname,libown.so.1", "-Wl,-rpath,$ORIGIN/deep:/srv/lib:relative"]
         let path = try Fixture.library("good", flags: flags)
         let needs = try NeededNames(path: path, budget: ImageBudget())
@@ -16,7 +16,7 @@ import Testing
         #expect(needs.names == (try PluginImage.inspect(path: path)).needed)
     }
 
-    @Test func symbolsCostNothing() throws {
+    @Test func `Symbols cost nothing`() throws {
         let path = try Fixture.library("many-symbols")
         // Of 45 MB; the headers of its sections alone are more than its symbols may cost here.
         let budget = ImageBudget(bytes: 16 << 10)
@@ -25,13 +25,13 @@ import Testing
         #expect(!budget.isSpent)
     }
 
-    @Test func moreSymbolsThanAPluginMayHaveAreRefused() throws {
+    @Test func `More symbols than a plugin may have are refused`() throws {
         let path = try Fixture.library("many-symbols")
         let error = #expect(throws: ImageError.self) { try PluginImage.inspect(path: path) }
         #expect(error?.code == "malformed")
     }
 
-    @Test func aBudgetOfBytesIsForAllFilesOfAnInspection() throws {
+    @Test func `A budget of bytes is for all files of an inspection`() throws {
         let path = try Fixture.library("good")
         let budget = ImageBudget(bytes: 64 << 10)
         var looks = 0
@@ -46,7 +46,7 @@ import Testing
         #expect(error?.description.contains("takes too long to look at") == true)
     }
 
-    @Test func aBudgetOfTimeEnds() throws {
+    @Test func `A budget of time ends`() throws {
         let path = try Fixture.library("good")
         let budget = ImageBudget(time: 0)
         #expect(budget.isSpent)

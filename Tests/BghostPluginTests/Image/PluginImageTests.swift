@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 @Suite(.ownThreads) struct PluginImageTests {
-    @Test func describesGoodPlugin() throws {
+    @Test func `Describes good plugin`() throws {
         let image = try PluginImage.inspect(path: Fixture.library("good"))
         let note = PluginNote(abiMajor: 1, abiMinor: 0, id: "test.good", runtime: "c")
         #expect(image.note == note)
@@ -22,23 +22,23 @@ import Testing
         ["-Wl,--hash-style=sysv"], ["-Wl,--hash-style=gnu"], ["-Wl,--hash-style=both"],
         ["-fuse-ld=lld"], ["-Wl,--strip-all"], ["-Wl,-soname,libgood.so.1"],
     ])
-    func describesWhatAnyLinkerMakes(flags: [String]) throws {
+    func `Describes what any linker makes`(flags: [String]) throws {
         let image = try PluginImage.inspect(path: Fixture.library("good", flags: flags))
         #expect(try image.requireLoadable().id == "test.good")
         #expect(image.soname == (flags.contains { $0.contains("soname") } ? "libgood.so.1" : nil))
     }
 
-    @Test func escapesNamesThatAreNoText() throws {
+    @Test func `Escapes names that are no text`() throws {
         let path = try Fixture.library("good", flags: ["-Wl,-soname,a\u{1B}[31mb"])
         #expect(try PluginImage.inspect(path: path).soname == #""a\x1b[31mb""#)
     }
 
-    @Test func findsNoteOutsideOfSegments() throws {
+    @Test func `Finds note outside of segments`() throws {
         let image = try PluginImage.inspect(path: Fixture.library("note-in-section"))
         #expect(try image.requireLoadable().id == "test.note-in-section")
     }
 
-    @Test func describesLibraryThatIsNoPlugin() throws {
+    @Test func `Describes library that is no plugin`() throws {
         let image = try PluginImage.inspect(path: Fixture.library("no-entry"))
         #expect(image.entry == .absent)
         #expect(image.extraExports == 1)
@@ -46,7 +46,7 @@ import Testing
         #expect(error?.code == "no-entry")
     }
 
-    @Test func describesSystemLibrary() throws {
+    @Test func `Describes system library`() throws {
         let maps = String(decoding: try File.read("/proc/self/maps"), as: UTF8.self)
         let path = maps.split(separator: "\n").compactMap { $0.split(separator: " ").last }
             .first { $0.hasSuffix("/libc.so.6") }
@@ -62,7 +62,7 @@ import Testing
         .timeLimit(.minutes(5)),
         arguments: ["crash-in-constructor", "exit-in-constructor", "hang-in-constructor"]
     )
-    func runsNothing(fixture: String) throws {
+    func `An inspection runs nothing of the plugin`(fixture: String) throws {
         let image = try PluginImage.inspect(path: Fixture.library(fixture))
         #expect(try image.requireLoadable().id == "test." + fixture)
     }
@@ -124,7 +124,7 @@ import Testing
         )
     }
 
-    @Test func skipsKeysOfLaterMinors() throws {
+    @Test func `Skips keys of later minors`() throws {
         let path = try Fixture.library(
             "note-text",
             defines: ["TEXT=\"abi=1.7;needs=more;id=a.b;\""]
@@ -140,7 +140,11 @@ import Testing
         (["GO"], [], .goRuntime),
         (["ALLOCATOR"], ["-fno-builtin"], .ownAllocator),
     ])
-    func namesConcern(defines: [String], flags: [String], concern: PluginImage.Concern) throws {
+    func `An inspection names each concern`(
+        defines: [String],
+        flags: [String],
+        concern: PluginImage.Concern
+    ) throws {
         let path = try Fixture.library("concerns", defines: defines, flags: flags)
         let image = try PluginImage.inspect(path: path)
         #expect(image.concerns == [concern])

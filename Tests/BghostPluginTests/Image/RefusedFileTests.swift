@@ -15,27 +15,27 @@ import Testing
         #expect(throws: ImageError.self) { try PluginImage.inspect(path: path) }
     }
 
-    @Test func absent() {
+    @Test func `A file that is not there is refused`() {
         let error = refusal(folder.file("absent.so"))
         #expect(error?.problem == .cannotOpen(errno: ENOENT))
         #expect(error?.description.contains("No such file") == true)
     }
 
-    @Test func directory() {
+    @Test func `A folder is refused`() {
         #expect(refusal(folder.path)?.problem == .notRegular(kind: "a directory"))
     }
 
     /// Opening a FIFO for reading would wait for a writer.
-    @Test func fifo() {
+    @Test func `A FIFO is refused`() {
         mkfifo(folder.file("fifo"), 0o600)
         #expect(refusal(folder.file("fifo"))?.problem == .notRegular(kind: "a FIFO"))
     }
 
-    @Test(arguments: ["/dev/null", "/dev/zero"]) func device(path: String) {
+    @Test(arguments: ["/dev/null", "/dev/zero"]) func `A device is refused`(path: String) {
         #expect(refusal(path)?.problem == .notRegular(kind: "a device"))
     }
 
-    @Test func openDescriptorOfSomethingElse() {
+    @Test func `Open descriptor of something else`() {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         defer { ends.forEach { close($0) } }
@@ -49,19 +49,19 @@ import Testing
         #expect(closed?.problem == .cannotRead(errno: EBADF))
     }
 
-    @Test func empty() throws {
+    @Test func `An empty file is refused`() throws {
         let error = refusal(try folder.write("", to: "empty.so"))
         #expect(error?.code == "not-elf")
         #expect(error?.description.contains("is empty") == true)
     }
 
-    @Test func text() throws {
+    @Test func `A text is refused`() throws {
         let error = refusal(try folder.write("hello\nworld, how are you?\n", to: "text.so"))
         #expect(error?.code == "not-elf")
         #expect(error?.description.contains(#"it begins with "hello\x0aworld, how""#) == true)
     }
 
-    @Test func sparseGiants() throws {
+    @Test func `Sparse giants are refused`() throws {
         let path = try folder.write("", to: "giant.so")
         #expect(truncate(path, 2 << 30) == 0)
         let error = refusal(path)
@@ -70,7 +70,7 @@ import Testing
         #expect(refusal(path)?.code == "not-elf")
     }
 
-    @Test func program() {
+    @Test func `A program is refused`() {
         let error = refusal("/bin/sh")
         #expect(error?.problem == .notLibrary(kind: "a program"))
     }
@@ -130,7 +130,7 @@ import Testing
         ),
         Change(inLoad: true, offset: 48, bytes: [3], code: "malformed", says: "not aligned"),
     ])
-    func changedHeader(change: Change) throws {
+    func `A changed header is refused`(change: Change) throws {
         var bytes = try File.read(try Fixture.library("good"))
         let headers = stride(from: 64, to: 64 + 56 * Int(bytes[56]), by: 56)
         let load = try #require(headers.first { bytes[$0] == 1 })
@@ -144,7 +144,7 @@ import Testing
     static let huge = [UInt8](repeating: 0xFF, count: 8)
 
     /// A copy that stopped half way is refused wherever it stopped.
-    @Test func everyTruncation() throws {
+    @Test func `Every truncation is refused`() throws {
         let whole = try File.read(try Fixture.library("good"))
         let path = try folder.write(whole, to: "cut.so")
         let sizes = Array(0..<1024) + stride(from: 1024, to: whole.count, by: 512)

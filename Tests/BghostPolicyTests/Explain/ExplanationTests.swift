@@ -31,7 +31,7 @@ import Testing
         Gate(kind, isOpen: isOpen, now: "", wanted: "", until: until, condition: condition)
     }
 
-    @Test func aGateThatTimeUnblocksHasACertainStart() {
+    @Test func `A gate that time unblocks has a certain start`() {
         let why = explanation([
             gate(.notBefore, until: now + hour, if: "it were later"),
             gate(.throttle, until: now + 2 * hour, if: "it were cleared"),
@@ -42,7 +42,7 @@ import Testing
         #expect(why.counterfactual == "would start now if it were later and it were cleared")
     }
 
-    @Test func anUnknownGateMakesTheStartALowerBound() {
+    @Test func `An unknown gate makes the start a lower bound`() {
         let why = explanation([
             gate(.pluginDisabled, if: "it were on"),
             gate(.notBefore, until: now + hour, if: "it were later"),
@@ -56,13 +56,13 @@ import Testing
         )
     }
 
-    @Test func oneGateIsOneCondition() {
+    @Test func `One gate is one condition`() {
         let why = explanation([gate(.slot, if: "a slot were free")])
         #expect(why.counterfactual == "would start now if a slot were free")
         #expect(why.earliestStart == now && !why.isCertain)
     }
 
-    @Test func aRequestPastItsLatestBeginDateNeverStarts() {
+    @Test func `A request past its latest begin date never starts`() {
         let date = gate(.notBefore, until: now + hour, if: "it were later")
         let late = explanation(latest: now + hour - 1, [date])
         #expect(late.earliestStart == nil && !late.isCertain)
@@ -72,13 +72,13 @@ import Testing
         #expect(over.earliestStart == nil && over.counterfactual == nil)
     }
 
-    @Test func aRequestWithoutClosedGatesStartsNow() {
+    @Test func `A request without closed gates starts now`() {
         let why = explanation([gate(.slot, isOpen: true)])
         #expect(why.earliestStart == now && why.isCertain)
         #expect(why.counterfactual == nil)
     }
 
-    @Test func idsOfAPrefix() throws {
+    @Test func `IDs of a prefix`() throws {
         let id = RunID(high: 0x0193_4567_89AB_CDEF, low: 0x0123_4567_89AB_CDEF)
         let text = id.description
         for length in 1...26 {

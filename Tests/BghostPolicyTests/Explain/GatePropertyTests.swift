@@ -11,7 +11,7 @@ import Testing
 /// and one that begins had no gate closed that the event did not open.
 @Suite(.ownThreads) struct GatePropertyTests {
     @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(8))
-    func gatesAreOpenExactlyIfTheRequestBegins(seed: UInt64) throws {
+    func `Gates are open exactly if the request begins`(seed: UInt64) throws {
         var fate = GateFate(seed: seed)
         for _ in 0..<1_500 {
             try fate.next()
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(4))
-    func noRunStartsInADrainAndEachRequestSaysSo(seed: UInt64) throws {
+    func `No run starts in a drain and each request says so`(seed: UInt64) throws {
         var fate = GateFate(seed: seed)
         for _ in 0..<300 { try fate.next() }
         fate.drain()

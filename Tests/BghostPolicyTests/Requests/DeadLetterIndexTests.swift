@@ -7,7 +7,7 @@ import Testing
 @Suite struct DeadLetterIndexTests {
     private func id(_ number: UInt64) -> RunID { RunID(high: 0, low: number) }
 
-    @Test func atTheLimitTheOldestOfThePluginIsDropped() {
+    @Test func `At the limit the oldest of the plugin is dropped`() {
         var index = DeadLetterIndex(limit: 2)
         #expect(index.add(id(1), plugin: "p", task: "t") == nil)
         #expect(index.add(id(2), plugin: "q", task: "t") == nil)
@@ -18,7 +18,7 @@ import Testing
     }
 
     /// A dead letter that was redriven and failed again is the newest.
-    @Test func aLetterThatIsDeadNoMoreIsNotDropped() {
+    @Test func `A letter that is dead no more is not dropped`() {
         var index = DeadLetterIndex(limit: 2)
         _ = index.add(id(1), plugin: "p", task: "t")
         _ = index.add(id(2), plugin: "p", task: "t")
@@ -29,7 +29,7 @@ import Testing
         #expect(index.add(id(4), plugin: "p", task: "t") == id(1))
     }
 
-    @Test func addedAndRemovedDeadLettersLeaveNothing() {
+    @Test func `Added and removed dead letters leave nothing`() {
         var index = DeadLetterIndex(limit: 3)
         for number in 0..<100_000 as Range<UInt64> {
             #expect(index.add(id(number), plugin: "p", task: "t") == nil)

@@ -42,7 +42,7 @@ import Testing
     static let overlaps: [Overlap] = [.queue, .skip, .replace, .allow]
 
     @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(12))
-    func behavesLikeAList(seed: UInt64) {
+    func `Behaves like a list`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var line = Line()
         var model = Model()

@@ -6,7 +6,7 @@ import BghostTestSupport
 import Testing
 
 @Suite struct PendingRequestIndexTests {
-    @Test func anIdentifierHasOneEntry() {
+    @Test func `An identifier has one entry`() {
         var pendingIndex = PendingRequestIndex()
         let first = pendingIndex.entry(for: "a", definition: 3, overlap: .skip)
         #expect(pendingIndex.entry(for: "a", definition: 9, overlap: .allow) == first)
@@ -16,7 +16,7 @@ import Testing
         #expect(pendingIndex.entry(of: "b") == nil)
     }
 
-    @Test func aNewerRequestReplacesThePendingOne() {
+    @Test func `A newer request replaces the pending one`() {
         var line = Line()
         let entry = line.entry("a")
         #expect(line.submit(1, entry) == nil)
@@ -27,7 +27,7 @@ import Testing
         #expect(!line.pendingIndex.contains(Line.id(2)))
     }
 
-    @Test func thePriorityDecidesAndThenTheAge() {
+    @Test func `The priority decides and then the age`() {
         var line = Line()
         for (number, priority) in [(1, 500), (2, 1000), (3, 0), (4, 500), (5, 1000)] {
             line.submit(number, line.entry("t\(number)"), priority: priority)
@@ -35,7 +35,7 @@ import Testing
         #expect(line.drain() == ["start 2", "start 5", "start 1", "start 4", "start 3"])
     }
 
-    @Test func prioritiesBeyondTheScaleAreThoseAtItsEnds() {
+    @Test func `Priorities beyond the scale are those at its ends`() {
         var line = Line()
         for (number, priority) in [(1, 0), (2, -7), (3, 1000), (4, Int.max)] {
             line.submit(number, line.entry("t\(number)"), priority: priority)
@@ -45,7 +45,7 @@ import Testing
 
     /// A high priority must not be left to the request that comes after.
     @Test(arguments: [true, false])
-    func theRankOfARequestThatIsGoneIsGone(isWithdrawn: Bool) {
+    func `The rank of a request that is gone is gone`(isWithdrawn: Bool) {
         var line = Line()
         let entry = line.entry("a")
         line.submit(1, entry, priority: 1000)
@@ -55,7 +55,7 @@ import Testing
         #expect(line.drain() == ["start 2", "start 3"])
     }
 
-    @Test func aWithdrawnRequestDoesNotRun() {
+    @Test func `A withdrawn request does not run`() {
         var line = Line()
         let entry = line.entry("a")
         line.submit(1, entry)
@@ -66,7 +66,7 @@ import Testing
 
     // MARK: Dates
 
-    @Test func noRequestRunsBeforeItsDate() {
+    @Test func `No request runs before its date`() {
         var line = Line()
         line.submit(1, line.entry("a"), earliest: 100)
         #expect(line.pendingIndex.nextDue == 100)
@@ -80,7 +80,7 @@ import Testing
         #expect(line.pendingIndex.nextDue == nil)
     }
 
-    @Test func theDateOfAReplacedRequestDoesNotCount() {
+    @Test func `The date of a replaced request does not count`() {
         var line = Line()
         let entry = line.entry("a")
         line.submit(1, entry, earliest: 10)
@@ -94,13 +94,13 @@ import Testing
     }
 
     @Test(arguments: [Int64(0), -1, .min])
-    func aDateInThePastIsNow(earliest: Int64) {
+    func `A date in the past is now`(earliest: Int64) {
         var line = Line()
         line.submit(1, line.entry("a"), earliest: earliest)
         #expect(line.drain() == ["start 1"])
     }
 
-    @Test func theLastDateOfAllIsNeverDue() {
+    @Test func `The last date of all is never due`() {
         var line = Line()
         line.submit(1, line.entry("a"), earliest: .max)
         #expect(line.pendingIndex.nextDue == .max)
@@ -108,7 +108,7 @@ import Testing
         #expect(line.drain().isEmpty)
     }
 
-    @Test func aClockThatGoesBackLosesNoRequest() {
+    @Test func `A clock that goes back loses no request`() {
         var line = Line()
         line.submit(1, line.entry("a"), earliest: 100)
         line.pendingIndex.becomeDue(now: 100)
@@ -122,7 +122,7 @@ import Testing
 
     /// A handler that submits for next year again and again, and changes its mind each time.
     @Test(.timeLimit(.minutes(5)))
-    func theDatesOfReplacedRequestsDoNotPileUp() {
+    func `The dates of replaced requests do not pile up`() {
         var line = Line()
         let entry = line.entry("a")
         for number in 1...100_000 {
@@ -137,7 +137,7 @@ import Testing
 
     // MARK: What stands in the way
 
-    @Test func aRequestThatIsTurnedAwayWaitsAndKeepsItsPlace() {
+    @Test func `A request that is turned away waits and keeps its place`() {
         var line = Line()
         let first = line.entry("a")
         line.submit(1, first)
@@ -148,7 +148,7 @@ import Testing
         #expect(line.drain() == ["start 1", "start 2"])
     }
 
-    @Test func isAskedWhetherItsOwnRequestCanStart() {
+    @Test func `Is asked whether its own request can start`() {
         var line = Line()
         let entry = line.pendingIndex.entry(for: "a", definition: 42, overlap: .queue)
         line.submit(1, entry)
@@ -161,7 +161,7 @@ import Testing
         #expect(asked == [42])
     }
 
-    @Test func tryingAgainWithoutARequestDoesNothing() {
+    @Test func `Trying again without a request does nothing`() {
         var line = Line()
         line.pendingIndex.recheck(entry: line.entry("a"), now: 0)
         #expect(line.drain().isEmpty)
@@ -169,7 +169,7 @@ import Testing
 
     // MARK: Overlap
 
-    @Test func queueWaitsForTheRunUnderWay() {
+    @Test func `Queue waits for the run under way`() {
         var line = Line()
         let entry = line.entry("a", .queue)
         line.submit(1, entry)
@@ -180,7 +180,7 @@ import Testing
         #expect(line.drain() == ["start 2"])
     }
 
-    @Test func skipDropsTheRequest() {
+    @Test func `Skip drops the request`() {
         var line = Line()
         let entry = line.entry("a", .skip)
         line.submit(1, entry)
@@ -191,7 +191,7 @@ import Testing
         #expect(line.drain().isEmpty)
     }
 
-    @Test func replaceStopsTheRunUnderWayAndThenStarts() {
+    @Test func `Replace stops the run under way and then starts`() {
         var line = Line()
         let entry = line.entry("a", .replace)
         line.submit(1, entry)
@@ -203,7 +203,7 @@ import Testing
         #expect(line.drain() == ["start 2"])
     }
 
-    @Test func allowRunsBoth() {
+    @Test func `Allow runs both`() {
         var line = Line()
         let entry = line.entry("a", .allow)
         line.submit(1, entry)
@@ -215,7 +215,7 @@ import Testing
 
     // MARK: Simulated requests
 
-    @Test func simulatedRequestsReplaceNothingAndGoFirstOldestFirst() {
+    @Test func `Simulated requests replace nothing and go first oldest first`() {
         var line = Line()
         let entry = line.entry("a")
         #expect(line.submit(1, entry) == nil)
@@ -229,13 +229,13 @@ import Testing
         #expect(line.drain() == ["start 1"])
     }
 
-    @Test func aSimulatedRequestDoesNotWaitForADate() {
+    @Test func `A simulated request does not wait for a date`() {
         var line = Line()
         line.submit(1, line.entry("a"), earliest: 1_000, isManual: true)
         #expect(line.drain() == ["start 1"])
     }
 
-    @Test func allOverlappingRequestsReturnWhenTheyAreFree() {
+    @Test func `All overlapping requests return when they are free`() {
         var line = Line()
         let entry = line.entry("a", .allow)
         for number in 1...3 { line.submit(number, entry, isManual: true) }
@@ -244,7 +244,7 @@ import Testing
         #expect(line.drain() == ["start 1", "start 2", "start 3"])
     }
 
-    @Test func manySimulatedRequestsKeepTheirOrder() {
+    @Test func `Many simulated requests keep their order`() {
         var line = Line()
         let entry = line.entry("a", .allow)
         for number in 1...5_000 { line.submit(number, entry, isManual: true) }

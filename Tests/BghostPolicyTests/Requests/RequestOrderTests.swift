@@ -9,7 +9,7 @@ import Testing
 @Suite struct RequestOrderTests {
     // MARK: Latest dates
 
-    @Test func aRequestThatCouldNotBeginInTimeIsMissed() {
+    @Test func `A request that could not begin in time is missed`() {
         var line = Line()
         let entry = line.entry("a")
         line.submit(1, entry)
@@ -26,7 +26,7 @@ import Testing
         #expect(!line.pendingIndex.contains(Line.id(2)))
     }
 
-    @Test func aRequestThatBeginsAtItsLatestDateIsNotMissed() {
+    @Test func `A request that begins at its latest date is not missed`() {
         var line = Line()
         line.submit(1, line.entry("a"), earliest: 100, latest: 100)
         line.now = 100
@@ -34,7 +34,7 @@ import Testing
         #expect(line.drain() == ["start 1"])
     }
 
-    @Test func aLatestDateBeforeTheEarliestIsMissedAtOnceAfterIt() {
+    @Test func `A latest date before the earliest is missed at once after it`() {
         var line = Line()
         line.submit(1, line.entry("a"), earliest: 100, latest: 50)
         #expect(line.pendingIndex.nextDue == 51)
@@ -45,7 +45,7 @@ import Testing
 
     // MARK: Holds and retries
 
-    @Test func aHoldDelaysAllButWhatIsSimulated() {
+    @Test func `A hold delays all but what is simulated`() {
         var line = Line()
         let entry = line.entry("a")
         line.pendingIndex.delay(entry: entry, until: 100, now: 0)
@@ -61,7 +61,7 @@ import Testing
         #expect(line.drain() == ["start 1"])
     }
 
-    @Test func aLiftedHoldStartsRequestsAtOnce() {
+    @Test func `A lifted hold starts requests at once`() {
         var line = Line()
         let entry = line.entry("a")
         line.pendingIndex.delay(entry: entry, until: .max, now: 0)
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// A handler that submitted its successor and then failed.
-    @Test func aRetryStandsBesideThePendingRequest() {
+    @Test func `A retry stands beside the pending request`() {
         var line = Line()
         let entry = line.entry("a")
         line.submit(1, entry, earliest: 500)
@@ -89,7 +89,7 @@ import Testing
         #expect(line.pendingIndex.nextDue == nil)
     }
 
-    @Test func aRedrivenRequestStandsBesideThePendingOne() {
+    @Test func `A redriven request stands beside the pending one`() {
         var line = Line()
         let entry = line.entry("a")
         line.submit(1, entry, earliest: 500)
@@ -116,7 +116,7 @@ import Testing
         #expect(dead.redriven(now: 100).latestBegin == 101)
     }
 
-    @Test func requestsOfPluginsCountInTheirQuota() {
+    @Test func `Requests of plugins count in their quota`() {
         var pendingIndex = PendingRequestIndex()
         func request(_ number: Int, _ submitter: Submitter, failures: Int = 0) -> Request {
             Request(
@@ -154,7 +154,7 @@ import Testing
 
     // MARK: Aging and shares
 
-    @Test func aLongWaitingRequestOvertakesAHigherPriority() {
+    @Test func `A long waiting request overtakes a higher priority`() {
         var line = Line()
         line.submit(1, line.entry("old"), priority: 500)
         line.now = 59_999_000_000
@@ -164,7 +164,7 @@ import Testing
         #expect(line.drain() == ["start 2", "start 1", "start 3"])
     }
 
-    @Test func noGroupTakesAllSlots() {
+    @Test func `No group takes all slots`() {
         var line = Line()
         line.pendingIndex = PendingRequestIndex(slots: 4)
         for number in 1...20 {
@@ -176,7 +176,7 @@ import Testing
         #expect(line.drain(atMost: 4) == ["start 1", "start 2", "start 21", "start 22"])
     }
 
-    @Test func aGroupAloneMayTakeAllSlots() {
+    @Test func `A group alone may take all slots`() {
         var line = Line()
         line.pendingIndex = PendingRequestIndex(slots: 4)
         _ = line.entry("other", group: 1)
@@ -184,7 +184,7 @@ import Testing
         #expect(line.drain(atMost: 4) == (1...4).map { "start \($0)" })
     }
 
-    @Test func aFreedSlotGoesToTheGroupBelowItsShare() {
+    @Test func `A freed slot goes to the group below its share`() {
         var line = Line()
         line.pendingIndex = PendingRequestIndex(slots: 2)
         let entries = (1...6).map { line.entry("t\($0)", group: 0) }

@@ -50,7 +50,7 @@ import Testing
         },
     ]
 
-    @Test(arguments: requests) func aPendingRequestIsKeptWhole(request: Request) {
+    @Test(arguments: requests) func `A pending request is kept whole`(request: Request) {
         var pendingIndex = PendingRequestIndex()
         let entry = pendingIndex.entry(for: "a", definition: 0, overlap: .queue)
         #expect(
@@ -70,7 +70,8 @@ import Testing
         )
     }
 
-    @Test(arguments: requests) func theStartedRequestEqualsTheAcceptedOne(request: Request) {
+    @Test(arguments: requests) func `The started request equals the accepted one`(request: Request)
+    {
         var pendingIndex = PendingRequestIndex()
         let entry = pendingIndex.entry(for: "a", definition: 0, overlap: .queue)
         _ = pendingIndex.accept(request, entry: entry, now: 0)
@@ -91,7 +92,7 @@ import Testing
     }
 
     /// Identifiers that are alike, and more of them than fit into the first table.
-    @Test func identifiersAreDistinguished() {
+    @Test func `Identifiers are distinguished`() {
         var pendingIndex = PendingRequestIndex()
         var names = ["", "é", "e\u{301}", "a", "aa", "job.1234567", "job.12345678"]
         names += (0..<5000).map { "job.12345678.\($0)" }
@@ -111,7 +112,7 @@ import Testing
         #expect(pendingIndex.entry(of: "job.12345678.5000") == nil)
     }
 
-    @Test func aHoldStaysWhenAllIsWithdrawn() {
+    @Test func `A hold stays when all is withdrawn`() {
         var pendingIndex = PendingRequestIndex()
         let entry = pendingIndex.entry(for: "a", definition: 0, overlap: .queue)
         pendingIndex.delay(entry: entry, until: 50, now: 0)

@@ -56,19 +56,19 @@ import Testing
     ]
 
     @Test(arguments: unsuccessful)
-    func withoutAPolicyAFailedRequestIsRemoved(outcome: Outcome, reason: StopReason?) {
+    func `Without a policy a failed request is removed`(outcome: Outcome, reason: StopReason?) {
         let policy = RetryPolicy(backoff: .none)
         #expect(Self.next(policy, Self.request(), outcome, reason) == .consumed)
     }
 
     @Test(arguments: [RetryPolicy(backoff: .none), Self.exponential])
-    func successIsTheEnd(policy: RetryPolicy) {
+    func `Success is the end`(policy: RetryPolicy) {
         let tried = Self.request(AttemptCounters(failures: 2, losses: 1))
         #expect(Self.next(policy, tried, .succeeded) == .consumed)
     }
 
     @Test(arguments: [RetryPolicy(backoff: .none), Self.exponential])
-    func aRunThatTheOperatorStoppedIsNotRetried(policy: RetryPolicy) {
+    func `A run that the operator stopped is not retried`(policy: RetryPolicy) {
         #expect(Self.next(policy, Self.request(), .cancelledClean, .user) == .consumed)
         // However the run reacts when the operator stops it.
         for outcome in [
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: unsuccessful + [(.lost, nil), (.cancelledClean, .drain)])
-    func aManualRunIsNotRetried(outcome: Outcome, reason: StopReason?) {
+    func `A manual run is not retried`(outcome: Outcome, reason: StopReason?) {
         let request = Self.request(isManual: true)
         #expect(Self.next(Self.exponential, request, outcome, reason) == .consumed)
     }
@@ -95,7 +95,7 @@ import Testing
         arguments: [RetryPolicy(backoff: .none), Self.exponential],
         Self.interruptions
     )
-    func anInterruptionIsAlwaysRepeatedAndNotCounted(
+    func `An interruption is always repeated and not counted`(
         policy: RetryPolicy,
         end: (outcome: Outcome, reason: StopReason?)
     ) {
@@ -106,7 +106,7 @@ import Testing
         #expect(expected.attempt == 905)
     }
 
-    @Test func theDelayDoublesUpToItsCap() {
+    @Test func `The delay doubles up to its cap`() {
         for (failures, seconds) in [(0, 30), (1, 60), (2, 100), (3, 100)] {
             let tried = Self.request(AttemptCounters(failures: failures))
             var expected = tried
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func theDelayIsRandomUpToItsBound() throws {
+    @Test func `The delay is random up to its bound`() throws {
         var random = SeededGenerator(seed: 7)
         var seen: Set<Int64> = []
         for _ in 0..<200 {
@@ -136,7 +136,7 @@ import Testing
         #expect(seen.count == 10)
     }
 
-    @Test func theDelayOfTheHandlerHasPrecedence() {
+    @Test func `The delay of the handler has precedence`() {
         var expected = Self.request(AttemptCounters(failures: 1))
         expected.earliestBegin = 1_005
         #expect(
@@ -149,7 +149,7 @@ import Testing
         )
     }
 
-    @Test func aRequestThatFailsTooOftenIsDead() {
+    @Test func `A request that fails too often is dead`() {
         let tried = Self.request(AttemptCounters(failures: 4, losses: 2, interruptions: 9))
         var expected = tried
         expected.counters.failures = 5
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: [Outcome.crashed(.signalled(11)), .crashed(.exited(1))])
-    func aRequestThatKillsItsWorkerTooOftenIsDead(outcome: Outcome) {
+    func `A request that kills its worker too often is dead`(outcome: Outcome) {
         let tried = Self.request(AttemptCounters(failures: 1, losses: 2))
         var expected = tried
         expected.counters.losses = 3
@@ -171,7 +171,7 @@ import Testing
     }
 
     /// A plugin in the daemon that crashes takes the daemon with it, each time that it starts.
-    @Test func aRequestThatKillsTheDaemonTooOftenIsDead() {
+    @Test func `A request that kills the daemon too often is dead`() {
         let tried = Self.request(AttemptCounters(losses: 2))
         guard case .dead = Self.next(Self.exponential, tried, .lost, wasInDaemon: true) else {
             Issue.record("it is tried for ever")
@@ -180,7 +180,7 @@ import Testing
     }
 
     /// The same memory would be too little again.
-    @Test func aRunKilledForMemoryIsNotRetried() {
+    @Test func `A run killed for memory is not retried`() {
         guard
             case .dead(let request, _) = Self.next(
                 Self.exponential,
@@ -195,7 +195,7 @@ import Testing
         #expect(request == Self.request())
     }
 
-    @Test func anAttemptAfterTheLatestDateIsNotMade() {
+    @Test func `An attempt after the latest date is not made`() {
         let request = Self.request(latest: 30_000_000_000)
         guard case .dead = Self.next(Self.exponential, request, .failed) else {
             Issue.record("it is repeated too late")
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func nothingOverflows() {
+    @Test func `No delay overflows`() {
         let policy = RetryPolicy(
             backoff: .exponential(base: .seconds(Int64.max), cap: .seconds(Int64.max)),
             attemptsMax: .max,

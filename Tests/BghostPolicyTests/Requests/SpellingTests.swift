@@ -9,7 +9,7 @@ import Testing
         ("ulnog", "ulong"), ("Ulong", "ulong"), ("ulon", "ulong"), ("stringg", "string"),
         ("STRING", "string"), ("bites", "bytes"), ("Y", "y"),
     ])
-    func findsWhatWasMeant(_ word: String, _ meant: String) {
+    func `Finds what was meant`(_ word: String, _ meant: String) {
         #expect(
             Spelling.nearest(to: word, among: ["int", "ulong", "string", "bytes", "x", "y"])
                 == meant
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["", "xyz", "q", "completelyElse", String(repeating: "a", count: 10_000)])
-    func suggestsNothingFarOff(_ word: String) {
+    func `Suggests nothing far off`(_ word: String) {
         #expect(Spelling.nearest(to: word, among: ["int", "ulong", "string", "bytes", "x"]) == nil)
     }
 }
@@ -26,7 +26,7 @@ import Testing
 @Suite struct SpellingBudgetTests {
     private static let names = (0..<100_000).map { "com.example.reports.daily.\($0)" }
 
-    @Test func ofVeryManyNamesFewAreCompared() {
+    @Test func `Of very many names few are compared`() {
         var looked = 0
         let counted = Self.names.lazy.map { name -> String in
             looked += 1
@@ -40,7 +40,7 @@ import Testing
         #expect(before.pairs - budget.pairs <= before.pairs + 2 * 128 * 128)
     }
 
-    @Test func aSingleMistakeIsFoundAmongAnyNumberOfNames() {
+    @Test func `A single mistake is found among any number of names`() {
         let known = Set(Self.names)
         var asked = 0
         for word in [
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// The scheduler's refusal of a misspelled identifier, on the thread that holds all limits.
-    @Test func aSchedulerSuggestsWithinTheBudget() throws {
+    @Test func `A scheduler suggests within the budget`() throws {
         var manifest = try SchedulerHand.manifest("first")
         let task = manifest.tasks[0]
         manifest.tasks = try (0..<20_000).map { number in

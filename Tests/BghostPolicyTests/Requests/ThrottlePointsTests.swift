@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test func growsWithEachLateRunAndShrinksWithSuccess() {
+    @Test func `Grows with each late run and shrinks with success`() {
         var throttle = ThrottlePoints()
         #expect(throttle.nextStart(now: 0) == nil)
         throttle.apply(Self.late(killed: false), now: 10)
@@ -39,13 +39,13 @@ import Testing
         #expect(throttle.nextStart(now: 5 * Self.minute + 30) == nil)
     }
 
-    @Test func isNeverNegative() {
+    @Test func `Is never negative`() {
         var throttle = ThrottlePoints()
         throttle.apply(.succeeded, now: 1)
         #expect(throttle.points == 0)
     }
 
-    @Test func isClearedByTimeAndByTheOperator() {
+    @Test func `Is cleared by time and by the operator`() {
         var throttle = ThrottlePoints()
         for _ in 0..<3 { throttle.apply(Self.late(killed: true), now: 0) }
         #expect(throttle.points(now: 0) == 6)
@@ -58,7 +58,7 @@ import Testing
         #expect(throttle.runs.isEmpty)
     }
 
-    @Test func neverDelaysBeyondADay() {
+    @Test func `Never delays beyond a day`() {
         var throttle = ThrottlePoints()
         for _ in 0..<1_000 { throttle.apply(Self.late(killed: true), now: 0) }
         #expect(throttle.level(now: 0) == 6)
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// Six points are a day's delay, but six hours later they are five, which are four hours.
-    @Test func pointsThatTimeTakesAwayShortenTheDelay() {
+    @Test func `Points that time takes away shorten the delay`() {
         var throttle = ThrottlePoints()
         for _ in 0..<3 { throttle.apply(Self.late(killed: true), now: 0) }
         #expect(throttle.nextStart(now: 0) == 6 * Self.hour)
@@ -78,7 +78,7 @@ import Testing
         #expect(throttle.nextStart(now: 6 * Self.hour) == nil)
     }
 
-    @Test func noDelayIsLongerThanTheManifestSays() {
+    @Test func `No delay is longer than the manifest says`() {
         var throttle = ThrottlePoints()
         for _ in 0..<3 { throttle.apply(Self.late(killed: true), now: 0) }
         #expect(throttle.nextStart(now: 0, delayMax: 120) == 2 * Self.minute)
@@ -88,14 +88,14 @@ import Testing
     }
 
     /// systemd waited years for a date that a clock in the future had written.
-    @Test func aClockThatWasAheadDelaysNothing() throws {
+    @Test func `A clock that was ahead delays nothing`() throws {
         var throttle = ThrottlePoints()
         throttle.apply(Self.late(killed: false), now: 1_000 * Self.hour)
         let start = try #require(throttle.nextStart(now: 5))
         #expect(start == 5 + 60_000_000_000)
     }
 
-    @Test func theStoredRunsAreReadAgain() {
+    @Test func `The stored runs are read again`() {
         var throttle = ThrottlePoints()
         throttle.apply(Self.late(killed: false, number: .max), now: 10)
         throttle.apply(Self.late(killed: true, number: 7), now: 20)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func theManifestSaysHowSoonIsInTime() {
+    @Test func `The manifest says how soon is in time`() {
         let limits = RunLimits(runtime: .seconds(25), grace: .seconds(10))
         #expect(ThrottlePolicy().stopLimit(limits) == 5 * Self.second)
         #expect(ThrottlePolicy(stopWithin: .seconds(8)).stopLimit(limits) == 8 * Self.second)

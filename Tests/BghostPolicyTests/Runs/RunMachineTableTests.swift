@@ -109,10 +109,10 @@ import Testing
     ]
 
     @Test(arguments: killable)
-    func leadsTo(_ row: Row) { check(row, isKillable: true) }
+    func `Each event leads to its state`(_ row: Row) { check(row, isKillable: true) }
 
     @Test(arguments: inProcess)
-    func leadsToInTheDaemon(_ row: Row) { check(row, isKillable: false) }
+    func `Each event leads to its state in the daemon`(_ row: Row) { check(row, isKillable: false) }
 
     private func check(_ row: Row, isKillable: Bool) {
         var machine = Self.machine(in: row.from, isKillable: isKillable)
@@ -122,7 +122,7 @@ import Testing
         #expect(effects == row.effects)
     }
 
-    @Test func theTableLeavesNothingOut() {
+    @Test func `The table leaves nothing out`() {
         for state in RunState.allCases where state != .ended {
             let seen = Self.killable.filter { $0.from == state }.map(\.event)
             #expect(seen == Self.events, "\(state)")
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: events, [true, false])
-    func nothingHappensAfterTheEnd(event: Event, isKillable: Bool) {
+    func `Nothing happens after the end`(event: Event, isKillable: Bool) {
         var machine = Self.machine(in: .ended, isKillable: isKillable)
         let before = machine
         var effects: [Effect] = []

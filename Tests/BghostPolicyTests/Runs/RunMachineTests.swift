@@ -20,21 +20,21 @@ import Testing
         (Int32(0), Outcome.succeeded), (-1, .failed), (-2, .failed), (-3, .failed),
         (-100, .failed), (.min, .failed), (1, .failed), (.max, .failed),
     ])
-    func statusOfARunWithoutACancel(status: Int32, outcome: Outcome) {
+    func `Status of a run without a cancel`(status: Int32, outcome: Outcome) {
         #expect(end(after: [.began, .completed(status: status)]) == outcome)
     }
 
     @Test(arguments: StopReason.allCases)
-    func aCancelledRunThatStopsIsClean(reason: StopReason) {
+    func `A cancelled run that stops is clean`(reason: StopReason) {
         #expect(end(after: [.began, .stop(reason), .completed(status: -3)]) == .cancelledClean)
     }
 
     @Test(arguments: [(Int32(0), Outcome.succeeded), (-1, .failed), (-4, .failed)])
-    func anotherStatusCountsAlsoAfterACancel(status: Int32, outcome: Outcome) {
+    func `Another status counts also after a cancel`(status: Int32, outcome: Outcome) {
         #expect(end(after: [.began, .stop(.user), .completed(status: status)]) == outcome)
     }
 
-    @Test func theFirstReasonToStopIsKept() {
+    @Test func `The first reason to stop is kept`() {
         var machine = RunMachine(limits: Self.limits, isKillable: true)
         var effects: [Effect] = []
         for event: Event in [.began, .stop(.condition), .stop(.drain)] {
@@ -43,14 +43,14 @@ import Testing
         #expect(machine.stopReason == .condition)
     }
 
-    @Test func theFirstReasonToKillIsKept() {
+    @Test func `The first reason to kill is kept`() {
         let events: [Event] = [
             .began, .exceeded(.protocolFault(7)), .exceeded(.memory), .exited(.signalled(9)),
         ]
         #expect(end(after: events) == .killed(.protocolFault(7)))
     }
 
-    @Test func aRunStoppedBeforeItsStartIsKilledWithoutACancel() {
+    @Test func `A run stopped before its start is killed without a cancel`() {
         var machine = RunMachine(limits: Self.limits, isKillable: true)
         var effects: [Effect] = []
         machine.handle(.stop(.drain), now: 0, &effects)
@@ -65,7 +65,7 @@ import Testing
         #expect(machine.beganAt == nil)
     }
 
-    @Test func theStartHasALimitOfItsOwn() {
+    @Test func `The start has a limit of its own`() {
         var effects: [Effect] = []
         RunMachine(limits: Self.limits, isKillable: true).begin(now: 7, &effects)
         #expect(effects == [.arm(7 + RunMachine.startLimit)])
@@ -82,7 +82,7 @@ import Testing
     // MARK: Whatever happens
 
     @Test(arguments: SeededGenerator.seeds(16))
-    func aRunEndsOnceAndAtItsEndForGood(seed: UInt64) {
+    func `A run ends once and at its end for good`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<1_000 {
             var machine = RunMachine(limits: Self.limits, isKillable: Bool.random(using: &random))
@@ -104,7 +104,7 @@ import Testing
     /// However it behaves: as long as the host brings the deadlines that were asked for, the run is
     /// over in time.
     @Test(arguments: SeededGenerator.seeds(16), [true, false])
-    func aRunIsOverInTime(seed: UInt64, isKillable: Bool) {
+    func `A run is over in time`(seed: UInt64, isKillable: Bool) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<1_000 {
             var machine = RunMachine(limits: Self.limits, isKillable: isKillable)
@@ -152,7 +152,7 @@ import Testing
     @Test(arguments: [
         (StopReason.expired, StopReason.drain), (.quota, .drain), (.drain, .drain), (.user, .user),
     ])
-    func aRunHurriedByADrainRecordsTheDrain(asked: StopReason, recorded: StopReason) {
+    func `A run hurried by a drain records the drain`(asked: StopReason, recorded: StopReason) {
         var machine = RunMachine(limits: RunLimits(kind: .refresh), isKillable: true)
         var effects: [Effect] = []
         machine.handle(.began, now: 1, &effects)
@@ -164,7 +164,7 @@ import Testing
 
     // MARK: Extreme limits
 
-    @Test func theLongestLimitsDoNotOverflow() {
+    @Test func `The longest limits do not overflow`() {
         let limits = RunLimits(runtime: .seconds(Int64.max), grace: .seconds(Int64.max))
         var machine = RunMachine(limits: limits, isKillable: true)
         var effects: [Effect] = []
@@ -180,7 +180,7 @@ import Testing
         (.seconds(9_000_000_000), UInt64(Int64.max)),
         (.seconds(8_999_999_999), 8_999_999_999_000_000_000),
     ])
-    func nanosecondsAreClamped(duration: Duration, nanoseconds: UInt64) {
+    func `Nanoseconds are clamped`(duration: Duration, nanoseconds: UInt64) {
         #expect(duration.clampedNanoseconds == nanoseconds)
     }
 }

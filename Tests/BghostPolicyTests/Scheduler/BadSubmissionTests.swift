@@ -27,12 +27,12 @@ import Testing
         "{\"a\":1,\"a\":2}", "\u{0}{}", "{\"a\":\"\u{0}\"}",
         String(repeating: "[", count: 60_000),
     ])
-    func parametersThatAreNoObjectAreRefused(text: String) {
+    func `Parameters that are no object are refused`(text: String) {
         #expect(submit(Submission(task: "task", parameters: text)).0 == .badParameters)
     }
 
     @Test(arguments: [64 << 10 + 1, 10 << 20])
-    func parametersThatAreTooLongAreRefused(bytes: Int) {
+    func `Parameters that are too long are refused`(bytes: Int) {
         let text = "{\"a\":\"" + String(repeating: "x", count: bytes - 8) + "\"}"
         #expect(submit(Submission(task: "task", parameters: text)).0 == .payloadTooLarge)
     }
@@ -42,13 +42,13 @@ import Testing
         "t\u{1B}[31mask", "\u{202E}ksat", String(repeating: "x", count: 1 << 20),
         "family." + String(repeating: "x", count: 1 << 20),
     ])
-    func identifiersOutsideTheManifestAreRefused(identifier: String) {
+    func `Identifiers outside the manifest are refused`(identifier: String) {
         #expect(submit(Submission(task: identifier)).0 == .notPermitted)
     }
 
     /// The ends of time and what lies beyond: years 1677 to 2262 are all that there is.
     @Test(arguments: [Int64.min, -1, 0, 1, World.start - 1, World.start])
-    func datesInThePastAreDueAtOnce(date: Int64) {
+    func `Dates in the past are due at once`(date: Int64) {
         var (code, world) = submit(Submission(task: "task", earliestBegin: date))
         #expect(code == nil)
         world.simulation.run(for: World.second)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [World.start + 200 * 365 * World.day, Int64.max - 1, Int64.max])
-    func datesOfTheFarFutureWait(date: Int64) {
+    func `Dates of the far future wait`(date: Int64) {
         var (code, world) = submit(Submission(task: "task", earliestBegin: date, tolerance: .max))
         #expect(code == nil)
         world.simulation.run(for: 365 * World.day)
@@ -66,11 +66,11 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, 0, World.start - 1])
-    func aLatestDateOfThePastIsRefused(date: Int64) {
+    func `A latest date of the past is refused`(date: Int64) {
         #expect(submit(Submission(task: "task", latestBegin: date)).0 == .pastLatestBegin)
     }
 
-    @Test func aLatestDateBeforeTheEarliestIsRefused() {
+    @Test func `A latest date before the earliest is refused`() {
         let (code, _) = submit(
             Submission(
                 task: "task",
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [Int.min, -1, 0, 1000, 1001, .max])
-    func prioritiesAreClamped(priority: Int) throws {
+    func `Priorities are clamped`(priority: Int) throws {
         let (code, world) = submit(
             Submission(task: "task", earliestBegin: .max, priority: priority)
         )
@@ -94,7 +94,7 @@ import Testing
     /// One handler that submits as fast as it can: what it may have pending is bounded, each
     /// submission is answered, and the work does not grow with what was submitted before.
     @Test(.timeLimit(.minutes(5)))
-    func aHundredThousandSubmissionsAreAnsweredOneByOne() {
+    func `A hundred thousand submissions are answered one by one`() {
         var world = World(seed: 1, tasks: Self.tasks)
         var refused = 0
         for number in 0..<100_000 {

@@ -14,7 +14,7 @@ import Testing
         var pair = (1, b: "x")
     }
 
-    @Test func setsAndDictionariesHaveAnOrder() {
+    @Test func `Sets and dictionaries have an order`() {
         let whole = Whole(names: ["b", "a", "c"], counts: ["y": 2, "x": 1])
         #expect(
             CanonicalText(whole).text
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Sets with the same elements differ in their order as soon as they were filled otherwise.
-    @Test func theTextOfAManifestDependsOnItsContentOnly() {
+    @Test func `The text of a manifest depends on its content only`() {
         var plugin = PluginDefinition(name: "p", library: "p.so")
         plugin.require = Set(SandboxLayer.allCases)
         let manifest = Manifest(plugins: [plugin])

@@ -31,7 +31,7 @@ import Testing
         try #require(Timestamp.unixNanoseconds(text))
     }
 
-    @Test func listsAllSchedulesInOrder() throws {
+    @Test func `Lists all schedules in order`() throws {
         let manifest = Manifest(tasks: [
             try Self.task("noon", try Self.calendar("0 12 * * *")),
             try Self.task("quarter", TaskSchedule(times: .every(.seconds(21_600)))),
@@ -55,7 +55,7 @@ import Testing
         #expect(!plan.isCutOff)
     }
 
-    @Test func saysWhenThereIsMore() throws {
+    @Test func `Says when there is more`() throws {
         let manifest = Manifest(tasks: [try Self.task("often", try Self.calendar("* * * * * *"))])
         let plan = SchedulePlan(manifest, from: 0, through: .max, machine: "", countMax: 3)
         #expect(plan.starts.map(\.start) == [0, 1_000_000_000, 2_000_000_000])
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [(Int64.max - 5, Int64.max), (.min, .min), (5, 4)])
-    func survivesTheEndsOfTime(from: Int64, through: Int64) throws {
+    func `Survives the ends of time`(from: Int64, through: Int64) throws {
         let manifest = Manifest(tasks: [
             try Self.task("a", try Self.calendar("0 0 * * *", window: .seconds(3600))),
             try Self.task("b", TaskSchedule(times: .every(.seconds(3600)))),
@@ -72,7 +72,7 @@ import Testing
         #expect(plan.starts.count <= 1)
     }
 
-    @Test func anOffsetMovesTheStartAndNotTheSlot() throws {
+    @Test func `An offset moves the start and not the slot`() throws {
         let schedule = try Self.calendar("0 12 * * *", window: .seconds(3600))
         let manifest = Manifest(tasks: [try Self.task("noon", schedule)])
         let day: Int64 = 86_400_000_000_000

@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: SeededGenerator.seeds(16))
-    func keepsEveryPromise(seed: UInt64) {
+    func `Keeps every promise`(seed: UInt64) {
         var fate = Fate(seed: seed)
         for _ in 0..<400 {
             fate.next()
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: SeededGenerator.seeds(3))
-    func goesOnFromEveryPointOfTheJournal(seed: UInt64) {
+    func `Goes on from every point of the journal`(seed: UInt64) {
         var fate = Fate(seed: seed)
         for _ in 0..<60 { fate.next() }
         let transactions = fate.world.simulation.transactions
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func theSameSeedIsTheSameYear() {
+    @Test func `The same seed is the same year`() {
         func year(seed: UInt64) -> [String] {
             let lines = LineBox()
             var world = World(

@@ -9,7 +9,7 @@ import Testing
 /// Schedules over long times, whose numbers are known.
 @Suite(.ownThreads) struct SimulatedYearTests {
     @Test(.timeLimit(.minutes(5)))
-    func aYearOfDailyRunsHasOneEachDay() {
+    func `A year of daily runs has one each day`() {
         var world = World(
             seed: 1,
             tasks: [World.task("daily", schedule: World.calendar("0 12 * * *"))]
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func manySchedulesShareTheSlotsWithoutLoss() {
+    func `Many schedules share the slots without loss`() {
         let tasks = (0..<200).map {
             World.task("task-\($0)", plugin: "p\($0 % 10)", schedule: World.calendar("0 12 * * *"))
         }
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func downtimeIsMadeUpForOnce() {
+    func `Downtime is made up for once`() {
         let lines = LineBox()
         var world = World(
             seed: 1,
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func aHandlerThatIgnoresItsEndIsKilledAndBeginsLater() {
+    func `A handler that ignores its end is killed and begins later`() {
         let starts = LineBox()
         let limits = RunLimits(runtime: .seconds(25), grace: .seconds(5))
         var world = World(
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func aKilledRunHoldsTheNextOneBack() throws {
+    func `A killed run holds the next one back`() throws {
         let limits = RunLimits(runtime: .seconds(25), grace: .seconds(5))
         var world = World(seed: 1, tasks: [World.task("stubborn", limits: limits)]) { _, _, _ in
             RunScript(.never, length: 1, whenAsked: .ignores)
@@ -102,7 +102,7 @@ import Testing
 
     /// Back and forth, by more than what counts as a correction.
     @Test(.timeLimit(.minutes(5)), arguments: SeededGenerator.seeds(20))
-    func noJumpOfTheClockServesATimeTwice(seed: UInt64) {
+    func `No jump of the clock serves a time twice`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var world = World(
             seed: seed,

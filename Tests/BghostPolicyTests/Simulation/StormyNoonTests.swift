@@ -49,7 +49,7 @@ import Testing
         try world.simulation.submit(Submission(task: "StormyNoon", earliestBegin: Self.noon))
     }
 
-    @Test func aSecondSubmissionTakesThePlaceOfTheFirst() throws {
+    @Test func `A second submission takes the place of the first`() throws {
         let lines = LineBox()
         var world = world(lines)
         try submitNoon(&world)
@@ -58,7 +58,7 @@ import Testing
         #expect(world.simulation.scheduler.requests(of: nil).count == 1)
     }
 
-    @Test func noonBeginsAtNoonAndAsksForTheNextOneFirst() throws {
+    @Test func `Noon begins at noon and asks for the next one first`() throws {
         let lines = LineBox()
         var world = world(lines)
         world.simulation.set(.network, .holds)
@@ -86,7 +86,9 @@ import Testing
             (0, 0), (2_500_000_000, 0), (2_500_000_001, 1), (4_999_000_000, 1),
         ] as [(UInt64, Int)]
     )
-    func aHandlerEarnsAPointOnlyIfItStopsLate(after nanoseconds: UInt64, points: Int) throws {
+    func `A handler earns a point only if it stops late`(after nanoseconds: UInt64, points: Int)
+        throws
+    {
         let lines = LineBox()
         var world = world(lines, ending: .never, whenAsked: .stops(after: nanoseconds))
         world.simulation.set(.network, .holds)
@@ -99,7 +101,7 @@ import Testing
         #expect(lines.all.contains("task.throttled") == (points > 0))
     }
 
-    @Test func aHandlerThatIgnoresItsEndIsKilledAtOnceAfterItsGrace() throws {
+    @Test func `A handler that ignores its end is killed at once after its grace`() throws {
         let lines = LineBox()
         var world = world(lines, ending: .never, whenAsked: .ignores)
         world.simulation.set(.network, .holds)
@@ -119,7 +121,7 @@ import Testing
         #expect(closed.map(\.kind) == [.throttle])
     }
 
-    @Test func aTriggerWithoutNetworkIsRefusedUnlessForced() throws {
+    @Test func `A trigger without network is refused unless forced`() throws {
         var world = world(LineBox())
         world.simulation.set(.network, .fails)
         var launch = Submission(task: "StormyNoon")
@@ -134,7 +136,7 @@ import Testing
         #expect(world.simulation.tallies["StormyNoon"]?.outcomes == [.succeeded: 1])
     }
 
-    @Test func aClockThatIsSetBackAfterNoonHasNoSecondNoon() {
+    @Test func `A clock that is set back after noon has no second noon`() {
         let lines = LineBox()
         var world = World(
             seed: 1,

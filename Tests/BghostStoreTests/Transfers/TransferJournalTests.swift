@@ -138,7 +138,7 @@ struct TransferJournalTests {
     }
 
     @Test(arguments: Kind.allCases, SeededGenerator.seeds(4))
-    func keepsWhatItIsGiven(kind: Kind, seed: UInt64) throws {
+    func `Keeps what it is given`(kind: Kind, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var model: [RunID: TransferRecord] = [:]
         var next = 0
@@ -162,7 +162,7 @@ struct TransferJournalTests {
         #expect(answers.kept == Array(0..<300))
     }
 
-    @Test(arguments: Kind.allCases) func aClosedJournalKeepsNothing(kind: Kind) throws {
+    @Test(arguments: Kind.allCases) func `A closed journal keeps nothing`(kind: Kind) throws {
         let journal = try open(kind)
         journal.close()
         journal.close()
@@ -196,7 +196,7 @@ struct TransferJournalTests {
         journal.close()
     }
 
-    @Test func noOtherUserMayReadIt() throws {
+    @Test func `No other user may read it`() throws {
         try fill()
         for name in try File.list(folder.path) {
             var status = stat()
@@ -205,7 +205,7 @@ struct TransferJournalTests {
         }
     }
 
-    @Test func twoMayNotHaveIt() throws {
+    @Test func `Two may not have it`() throws {
         let journal = try SQLiteTransferJournal(path: path)
         let error = #expect(throws: TransferJournalError.self) {
             try SQLiteTransferJournal(path: path)
@@ -215,7 +215,7 @@ struct TransferJournalTests {
         try SQLiteTransferJournal(path: path).close()
     }
 
-    @Test func aFileThatIsNoJournalIsNotChanged() throws {
+    @Test func `A file that is no journal is not changed`() throws {
         let bytes = Array("this is no database, and long enough to be looked at ".utf8)
         try folder.write(bytes, to: "transfers")
         #expect(throws: TransferJournalError.self) { try SQLiteTransferJournal(path: path) }
@@ -256,7 +256,7 @@ struct TransferJournalTests {
         #expect(try records().map(\.status.state) == [.cancelled])
     }
 
-    @Test func aJournalOfTheFutureIsRefused() throws {
+    @Test func `A journal of the future is refused`() throws {
         try fill()
         var bytes = try File.read(path)
         // `user_version` in the header.
@@ -269,7 +269,7 @@ struct TransferJournalTests {
     }
 
     /// A byte that is not what was written is never taken for what was written.
-    @Test func damageIsNoticed() throws {
+    @Test func `Damage is noticed`() throws {
         try fill()
         let whole = try File.read(path)
         let expected = try records()
