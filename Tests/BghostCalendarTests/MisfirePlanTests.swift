@@ -34,7 +34,7 @@ import Testing
         DowntimeCase(.skip, onTime: 30, times: [5], missed: 4, from: 1),
         DowntimeCase(.skip, deadline: 10, onTime: 30, times: [], missed: 5, from: 1),
     ])
-    fileprivate func dealsWithDowntime(downtime: DowntimeCase) {
+    fileprivate func `Downtime is made up for as the policy says`(downtime: DowntimeCase) {
         let plan = MisfirePlan(
             hourly,
             history: MisfirePlan.History(lastServedTime: 0, editedAt: -Self.day),
@@ -97,7 +97,7 @@ import Testing
         // Edited by a clock that was ahead.
         EditCase(last: 4, edited: 99, now: 5.5, times: []),
     ])
-    fileprivate func neverFiresBackwards(edit: EditCase) {
+    fileprivate func `An edit fires no slot of the past`(edit: EditCase) {
         let plan = MisfirePlan(
             hourly,
             history: MisfirePlan.History(
@@ -129,7 +129,7 @@ import Testing
         JumpCase("from before 1970", last: -87_660, now: 0.5, times: [0], next: 1),
         JumpCase("to before 1970", last: 12, now: -87_660.5, times: [], next: -87_660),
     ])
-    fileprivate func survivesJumps(jump: JumpCase) {
+    fileprivate func `Jumps of the clock lose and repeat no slot`(jump: JumpCase) {
         let plan = MisfirePlan(
             hourly,
             history: MisfirePlan.History(lastServedTime: jump.last * Self.hour, editedAt: nil),

@@ -34,7 +34,7 @@ import Testing
         DayCase("0 * * * *", .skip, .second, .gap, ["23:00", "00:00", "01:00", "02:00"]),
         DayCase("30 0-23/2 * * *", .skip, .first, .fold, ["22:30", "00:30", "01:30"]),
     ])
-    fileprivate func obeysGapAndFold(day: DayCase) throws {
+    fileprivate func `Skipped and repeated hours are obeyed`(day: DayCase) throws {
         let recurrence = try Recurrence.calendar(
             CalendarExpression(day.text),
             zone: ZoneFixture.berlin(),

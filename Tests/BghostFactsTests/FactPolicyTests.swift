@@ -51,7 +51,7 @@ import Testing
             .unknownName("net", known: RequirementSet.named.map(\.name) + ["lab"])
         ),
     ])
-    func otherTextIsRefused(text: String, failure: SimulatedFact.Failure) {
+    func `Other text is refused`(text: String, failure: SimulatedFact.Failure) {
         #expect(throws: failure) { try SimulatedFact(text, probes: ["lab"]) }
     }
 }

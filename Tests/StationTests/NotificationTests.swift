@@ -110,7 +110,7 @@ import Testing
         (#"{"topic":"t","message":"\#(String(repeating: "m", count: 4097))"}"#, 41301),
         (#"{"topic":"t","message":"\#(String(repeating: "m", count: 20_000))"}"#, 41303),
     ])
-    func refusesInTheWordsOfNtfy(body: String, code: Int) async throws {
+    func `Refusals have the words of ntfy`(body: String, code: Int) async throws {
         let station = StationFixture()
         let response = try await publish(station, body, key: nil)
         let refusal: Refusal = try response.json()

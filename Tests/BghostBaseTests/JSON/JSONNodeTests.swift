@@ -116,7 +116,11 @@ struct JSONNodeTests {
         ("{}", "[]", JSONError.Kind.notAnObject), ("1", "{\"a\":1}", .notAnObject),
         ("{}", "{", .unexpectedEnd(opened: ByteSpan(start: 0, end: 1))),
     ])
-    func refusesToLayOver(base: String, over: String, expected: JSONError.Kind) throws {
+    func `What is no object is not laid over another`(
+        base: String,
+        over: String,
+        expected: JSONError.Kind
+    ) throws {
         let error = try #require(throws: JSONError.self) {
             try JSONText.overlay(base: base, over: over)
         }

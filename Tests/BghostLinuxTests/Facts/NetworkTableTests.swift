@@ -211,7 +211,7 @@ import Testing
         (Make.route(over: nil, more: Make.attribute(9, Make.bytes(UInt64(7)))), .badLength),
         (Make.route(over: nil, more: Make.attribute(9, Make.bytes(UInt64(9)))), .badLength),
     ])
-    func lengthsThatLieAreRefused(bytes: [UInt8], error: NetlinkError) {
+    func `Lengths that lie are refused`(bytes: [UInt8], error: NetlinkError) {
         var table = NetworkTable()
         #expect(throws: error) { try table.add(bytes) }
     }

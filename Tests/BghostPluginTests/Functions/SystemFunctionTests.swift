@@ -250,7 +250,7 @@ import Testing
             result: #"{"result":"Infinity","out":{"2":0},"errno":0}"#
         ),
     ])
-    func answers(_ call: Call) throws {
+    func `Each call answers as expected`(_ call: Call) throws {
         let function = try ForeignFunction(
             library: call.library,
             symbol: call.symbol,

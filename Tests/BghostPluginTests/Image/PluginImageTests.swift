@@ -105,7 +105,7 @@ import Testing
         text("abi=1.0;id=\\xff", says: "not UTF-8: \"abi=1.0;id=\\xff\""),
         text("abi=1.0;id=a;runtime=\\x1b[31m", says: "runtime is \"\\x1b[31m\""),
     ])
-    func refusesToLoad(refusal: Refusal) throws {
+    func `Libraries that cannot be loaded are refused`(refusal: Refusal) throws {
         let path = try Fixture.library(refusal.fixture, defines: refusal.defines)
         let error = #expect(throws: ImageError.self) {
             try PluginImage.inspect(path: path).requireLoadable()

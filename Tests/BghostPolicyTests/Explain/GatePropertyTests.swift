@@ -52,6 +52,8 @@ private struct GateFate {
     private(set) var steps = 0
     private(set) var faults: [String] = []
     private(set) var seenClosed: Set<Gate.Kind> = []
+    /// What the last look saw; `nil` if the time or the scheduler changed since.
+    private var lastLook: [RunID: Standing]?
 
     struct Standing {
         var request: Request
@@ -103,7 +105,10 @@ private struct GateFate {
         return task
     }
 
-    mutating func drain() { scheduler.drain(now: now) }
+    mutating func drain() {
+        lastLook = nil
+        scheduler.drain(now: now)
+    }
 
     mutating func next() throws {
         steps += 1
@@ -171,7 +176,7 @@ private struct GateFate {
         isOnlyTime: Bool = false,
         _ event: (inout Scheduler, Moment, inout [SchedulerEffect]) -> Void
     ) {
-        let before = waiting
+        let before = lastLook ?? waiting
         var effects: [SchedulerEffect] = []
         event(&scheduler, now, &effects)
         var first: RunID?
@@ -198,6 +203,8 @@ private struct GateFate {
 
     /// After each event, what still waits has a gate closed.
     private mutating func look() {
+        let waiting = waiting
+        lastLook = waiting
         for (id, standing) in waiting {
             seenClosed.formUnion(standing.closed)
             if !standing.isInOrder { faults.append("the gates of \(id) are not in their order") }
@@ -213,11 +220,13 @@ private struct GateFate {
         let length = someTime()
         now.monotonic += UInt64(length)
         now.unix += length
+        lastLook = nil
         happen(opening: [], isOnlyTime: true) { $0.timerFired(now: $1, &$2) }
     }
 
     private mutating func setClock() {
         now.unix += Int64.random(in: -World.hour...World.hour, using: &random)
+        lastLook = nil
         // The scheduler computes throttle points again, so their delay may be over.
         happen(opening: [.throttle, .notBefore, .coalescing, .usualUse, .budget, .paused]) {
             $0.clockWasSet(now: $1, &$2)

@@ -30,8 +30,8 @@ struct SchedulerHand {
     private(set) var notes: [SchedulerNote] = []
     /// Runs that were asked to stop.
     private(set) var stopped: [RunHandle] = []
-    /// What happened, with the fingerprints of what was decided.
-    private(set) var journal: [(inputs: [SchedulerInput.Entry], effects: [String])] = []
+    /// What happened, and what was decided.
+    private(set) var journal: [(inputs: [SchedulerInput.Entry], effects: [SchedulerEffect])] = []
 
     init(
         _ manifest: Manifest,
@@ -94,7 +94,7 @@ struct SchedulerHand {
     ) throws(Failure) -> Answer {
         var effects: [SchedulerEffect] = []
         let answer = try event(&scheduler, now, &effects)
-        journal.append((scheduler.takeInputs(), effects.map(\.fingerprint)))
+        journal.append((scheduler.takeInputs(), effects))
         for effect in effects { execute(effect) }
         return answer
     }
@@ -244,7 +244,7 @@ struct SchedulerHand {
     mutating func withdrawAll(_ tasks: [String]) {
         var effects: [SchedulerEffect] = []
         let withdrawn = scheduler.withdrawAll(of: tasks, now: now, &effects)
-        journal.append((scheduler.takeInputs(), effects.map(\.fingerprint)))
+        journal.append((scheduler.takeInputs(), effects))
         for change in withdrawn.changes { keep(change) }
         for effect in effects { execute(effect) }
         perform { $0.dispatch(now: $1, &$2) }
@@ -304,7 +304,7 @@ struct SchedulerHand {
                 let effects = replay.apply(input)
                 decided += try #require(effects).map(\.fingerprint)
             }
-            #expect(decided == line.effects)
+            #expect(decided == line.effects.map(\.fingerprint))
         }
     }
 
