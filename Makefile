@@ -81,11 +81,12 @@ bench: prerequisites
 fuzz: prerequisites
 	Fuzz/run $(SECONDS) $(TARGET)
 
-## Runs RUNS hostile handlers through one daemon and counts what is left; a few hundred are in `test`.
+## Runs RUNS hostile handlers through one daemon and counts what is left, and kills ROUNDS daemons under load; a few
+## of both are in `test`.
 storm: prerequisites
 	SWIFT='$(SWIFT)' Scripts/build --build-tests
-	BGHOST_STORM_RUNS=$(or $(RUNS),10000) $(SWIFT) test --skip-build --disable-xctest \
-	    --filter 'IntegrationTests.SeparateHosts/StormTests'
+	BGHOST_STORM_RUNS=$(or $(RUNS),10000) BGHOST_CRASH_ROUNDS=$(or $(ROUNDS),1000) $(SWIFT) test --skip-build \
+	    --disable-xctest --filter 'IntegrationTests.SeparateHosts/StormTests|ProgramTests.CrashTests'
 
 ## Runs the tests of the sandbox and the limits under KERNEL, by default Debian's own, in a virtual machine.
 kernels: prerequisites
