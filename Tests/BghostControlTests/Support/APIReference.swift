@@ -39,6 +39,8 @@ enum APIReference {
         curl --unix-socket /run/bghost/control.sock http://localhost/v1/status
         ```
 
+        [openapi.json](openapi.json) is the same for generators of clients: OpenAPI 3.1, with a schema of each answer.
+
         * Members of the group with `"controlRole": "read"`, the default, may send `GET`, and ask for a session of the
           dashboard that may only read; with `operate` all else too. The daemon's user and root may send everything. Each request other than `GET` is in the log with its user.
         * `:id` of a run, a dead letter or a transfer may be the beginning of one, if only one begins like it.
@@ -116,18 +118,22 @@ enum APIReference {
     /// An answer by its schema, with an example.
     struct Answer {
         let name: String
-        private let json: [UInt8]
+        /// The value of the answer; `nil` if it is no JSON.
+        let body: Any?
+        let json: [UInt8]
         /// An answer that is no JSON.
         private let text: String?
 
         init<Body>(_ schema: AnswerSchema<Body>, _ body: Body) {
             name = schema.name
+            self.body = body
             json = APICoder.json(schema, body)
             text = nil
         }
 
         init(text: String, named name: String) {
             self.name = name
+            body = nil
             json = []
             self.text = text
         }
