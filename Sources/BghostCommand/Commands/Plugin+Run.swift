@@ -16,6 +16,11 @@ extension Plugin {
                 It exits 0 if the run succeeded, 75 if it was cancelled and stopped in time, and 1 if \
                 it failed, crashed or had to be killed; after Ctrl-C 130. Requests that the handler \
                 submits are listed and not run.
+
+                With --watch it runs the handler again whenever the plugin's file changes, and with \
+                --build whenever one of the sources does, after a build in the plugin's folder, or in \
+                the current one if a file is named. A run under way is asked to stop before. Hidden \
+                files, build, target and what compilers make are no sources.
                 """
         )
 
@@ -91,14 +96,61 @@ extension Plugin {
         )
         var allowWrite: [String] = []
 
+        @Flag(help: "Run it again after each change, until Ctrl-C.")
+        var watch = false
+
+        @Option(
+            help: ArgumentHelp(
+                "With --watch: the command of the shell that builds the plugin.",
+                valueName: "command"
+            )
+        )
+        var build: String?
+
+        @Flag(help: "With --watch: check the plugin first, and run it only if it passes.")
+        var check = false
+
         @Flag(help: "Print one JSON object a line to stdout: log, progress, and at last the run.")
         var json = false
 
         @OptionGroup var look: LookOptions
 
         func run() async throws {
-            let status = try await PluginRun.run(PluginRunOptions(self), look.console)
+            let status = try await watch ? watched() : once()
             if status != ExitStatus.success.rawValue { throw ExitCode(status) }
+        }
+
+        func validate() throws {
+            guard watch || (build == nil && !check) else {
+                throw ValidationError("--build and --check need --watch")
+            }
+            guard !watch || request.parameters != "@-" else {
+                throw ValidationError("with --watch, the parameters cannot come from stdin")
+            }
+        }
+
+        private func once() async throws -> Int32 {
+            try await PluginRun.run(PluginRunOptions(self), look.console)
+        }
+
+        private func watched() async throws -> Int32 {
+            // Wrong options are told before the first build.
+            _ = try PluginRunOptions(self)
+            let words = Array(CommandLine.arguments.dropFirst())
+            return try await PluginWatch.run(
+                PluginWatch.Order(
+                    file: file,
+                    build: build,
+                    check: check ? checkWords : nil,
+                    run: PluginWatch.runWords(of: words)
+                ),
+                look.console
+            )
+        }
+
+        private var checkWords: [String] {
+            ["plugin", "check", "--only-failed", file]
+                + (request.parameters.map { ["--parameters", $0] } ?? [])
         }
     }
 }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// `bghost plugin run --watch`, while an author edits.
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(10))) struct PluginWatchTests {
+    private let folder: TemporaryDirectory
+    private let source: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        let template = try File.read(PackageRoot.path + "/Templates/c/template_name.c")
+        source = String(decoding: template, as: UTF8.self)
+        _ = try folder.write(source, to: "plugin.c")
+    }
+
+    private func program(_ options: [String] = []) throws -> RunningProgram {
+        let include = PackageRoot.path + "/SDK/Sources/CBghost/include"
+        // A new file takes the place of the old one, which may be mapped.
+        let build = "cc -shared -fPIC -I'\(include)' -o new.tmp plugin.c && mv new.tmp plugin.so"
+        return try start([folder.path, "--watch", "--build", build] + options)
+    }
+
+    /// The program, with its results among the lines that a test waits for.
+    private func start(_ words: [String]) throws -> RunningProgram {
+        let program = [Artifact.path("bghost"), "plugin", "run"]
+        return try RunningProgram(
+            command: ["/bin/sh", "-c", #"exec "$@" >&2"#, "sh"] + program + words
+        )
+    }
+
+    /// Saves as editors do.
+    private func save(_ text: String) throws {
+        _ = try folder.write(text, to: "plugin.c~new~")
+        try #require(rename(folder.file("plugin.c~new~"), folder.file("plugin.c")) == 0)
+    }
+
+    @Test func `Each change is built and run, and a build that fails is waited on`() throws {
+        let program = try program(["--parameters", #"{"limit":10}"#])
+        try #require(
+            program.line(containing: #"{"count":4,"largest":7}"#) != nil,
+            "\(program.lines)"
+        )
+        try #require(program.line(containing: "waiting for a change") != nil, "\(program.lines)")
+
+        try save(source.replacing(#"\"largest\""#, with: #"\"greatest\""#))
+        try #require(program.line(containing: "plugin.c changed") != nil, "\(program.lines)")
+        try #require(program.line(containing: #""greatest":7"#) != nil, "\(program.lines)")
+
+        try #require(program.has(2, linesContaining: "waiting for a change"), "\(program.lines)")
+
+        try save(source + "\n#error broken\n")
+        try #require(program.line(containing: "the build failed (exit ") != nil, "\(program.lines)")
+        try #require(program.has(3, linesContaining: "waiting for a change"), "\(program.lines)")
+
+        try save(source.replacing(#"\"largest\""#, with: #"\"last\""#))
+        try #require(program.line(containing: #""last":7"#) != nil, "\(program.lines)")
+        program.signal(SIGINT)
+        #expect(program.end() == 130)
+    }
+
+    @Test func `A run under way is asked to stop when something changes`() throws {
+        let program = try program(["--parameters", #"{"limit":100000000}"#, "--grace", "1h"])
+        try #require(program.line(containing: "counting") != nil, "\(program.lines)")
+        try save(source + "\n")
+        try #require(program.line(containing: "asked to stop") != nil, "\(program.lines)")
+        try #require(program.line(containing: "plugin.c changed") != nil, "\(program.lines)")
+        try #require(program.has(2, linesContaining: "counting"), "\(program.lines)")
+        program.signal(SIGTERM)
+        #expect(program.end() == 128 + SIGTERM)
+        #expect(descendants(of: program.pid).isEmpty)
+    }
+
+    @Test func `Without a build command, the library is watched`() throws {
+        let library = folder.file("plugin.so")
+        let include = "-I" + PackageRoot.path + "/SDK/Sources/CBghost/include"
+        func build(_ text: String) throws {
+            _ = try folder.write(text, to: "plugin.c")
+            let built = try Command.run(
+                [
+                    "cc", "-shared", "-fPIC", include, "-o", library + ".new",
+                    folder.file("plugin.c"),
+                ]
+            )
+            try #require(built.exitCode == 0, "\(built.error)")
+            try #require(rename(library + ".new", library) == 0)
+        }
+        try build(source)
+        let program = try start([library, "--watch", "--parameters", #"{"limit":10}"#])
+        try #require(program.line(containing: #""largest":7"#) != nil, "\(program.lines)")
+        try #require(program.line(containing: "waiting for a change") != nil, "\(program.lines)")
+        try build(source.replacing(#"\"largest\""#, with: #"\"greatest\""#))
+        try #require(program.line(containing: #""greatest":7"#) != nil, "\(program.lines)")
+        program.signal(SIGINT)
+        #expect(program.end() == 130)
+    }
+
+    @Test(arguments: [
+        ["--build", "make"], ["--check"], ["--watch", "--parameters", "@-"],
+    ])
+    func `Options that make no sense are refused`(options: [String]) throws {
+        let ran = try Command.run(
+            [Artifact.path("bghost"), "plugin", "run", folder.path] + options
+        )
+        #expect(ran.exitCode == 64)
+        #expect(ran.error.contains("--watch"), "\(ran.error)")
+    }
+}
