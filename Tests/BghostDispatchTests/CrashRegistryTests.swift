@@ -2,7 +2,7 @@
 
 import BghostBase
 @testable import BghostDispatch
-import BghostModel
+@testable import BghostModel
 import BghostPolicy
 import BghostTestSupport
 import Testing

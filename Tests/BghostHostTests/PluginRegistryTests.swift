@@ -4,7 +4,7 @@ import BghostBase
 import BghostDispatch
 @testable import BghostHost
 import BghostLinux
-import BghostModel
+@testable import BghostModel
 import BghostOwnerSupport
 @testable import BghostPolicy
 import BghostStore

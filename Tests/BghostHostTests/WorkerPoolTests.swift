@@ -2,6 +2,7 @@
 
 @testable import BghostHost
 import BghostLinux
+import BghostModel
 import BghostOwnerSupport
 import BghostPolicy
 import BghostWire

@@ -2,6 +2,7 @@
 
 internal import BghostBase
 internal import BghostPlugin
+internal import BghostModel
 internal import BghostPolicy
 
 /// Time, which advances from one event to the next.

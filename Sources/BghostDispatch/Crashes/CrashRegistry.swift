@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
-internal import BghostServices
 package import BghostModel
-package import BghostPolicy
+internal import BghostServices
 
 /// Counts crashes and failed loads of plugins, and decides about pauses, quarantines and trials.
 ///

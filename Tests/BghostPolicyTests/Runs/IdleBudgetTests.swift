@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
-import BghostPolicy
+import BghostModel
 import BghostTestSupport
 import Testing
 

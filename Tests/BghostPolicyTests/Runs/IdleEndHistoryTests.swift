@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostPolicy
+import BghostModel
 import BghostTestSupport
 import Testing
 

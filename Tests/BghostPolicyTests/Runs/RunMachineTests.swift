@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
-import BghostModel
-@testable import BghostPolicy
+@testable import BghostModel
+import BghostPolicy
 import BghostTestSupport
 import Testing
 

@@ -2,7 +2,7 @@
 
 @testable import BghostAPI
 @testable import BghostHost
-import BghostModel
+@testable import BghostModel
 import BghostPolicy
 import BghostTestSupport
 import Glibc

@@ -2,7 +2,7 @@
 
 @testable import BghostAPI
 @testable import BghostHost
-import BghostModel
+@testable import BghostModel
 @testable import BghostPolicy
 import BghostServices
 import BghostTestSupport

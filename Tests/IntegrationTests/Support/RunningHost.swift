@@ -3,7 +3,7 @@
 @testable import BghostAPI
 import BghostBase
 @testable import BghostHost
-import BghostModel
+@testable import BghostModel
 @testable import BghostPolicy
 import BghostServices
 import BghostStore

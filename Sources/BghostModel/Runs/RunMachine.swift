@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
-package import BghostModel
 
 /// The state machine of one run: its events and their effects.
 ///
