@@ -3,12 +3,18 @@ import PackageDescription
 
 // One place for the settings of every Swift target. Warnings are errors here and not on the command
 // line, so that they never reach the dependencies.
-let swift: [SwiftSetting] = [
+let sdk: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .treatAllWarnings(as: .error),
 ]
+/// For everything but the SDK, whose users may depend on it by version and get no unsafe flags.
+///
+/// Exclusive access is checked at compile time, and at run time in debug builds and tests only: the checks are
+/// a tenth of the instructions of a run (docs/adr/0825-shipped-programs.md).
+let swift: [SwiftSetting] =
+    sdk + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 /// Optimizes a module without I/O in debug builds too, and keeps its assertions.
 ///
 /// Property tests run hundreds of thousands of steps through it. `BGHOST_UNOPTIMIZED=1` builds it for a
@@ -31,7 +37,7 @@ let program: [LinkerSetting] = [
     .unsafeFlags(
         [
             "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
-            "-Xlinker", "--no-export-dynamic",
+            "-Xlinker", "--no-export-dynamic", "-Xclang-linker", "-static-libgcc",
         ],
         .when(configuration: .release)
     )
@@ -138,37 +144,37 @@ let package = Package(
             name: "BackgroundTasks",
             dependencies: ["CBghost"],
             path: "SDK/Sources/BackgroundTasks",
-            swiftSettings: swift
+            swiftSettings: sdk
         ),
         .target(
             name: "BackgroundFoundation",
             dependencies: ["BackgroundTasks", "CBghost"],
             path: "SDK/Sources/BackgroundFoundation",
-            swiftSettings: swift
+            swiftSettings: sdk
         ),
         .target(
             name: "UserNotifications",
             dependencies: ["BackgroundFoundation", "BackgroundTasks", "CBghost"],
             path: "SDK/Sources/UserNotifications",
-            swiftSettings: swift
+            swiftSettings: sdk
         ),
         .target(
             name: "UIKit",
             dependencies: ["BackgroundFoundation", "BackgroundTasks", "UserNotifications"],
             path: "SDK/Sources/UIKit",
-            swiftSettings: swift
+            swiftSettings: sdk
         ),
         .target(
             name: "SwiftUI",
             dependencies: ["BackgroundFoundation", "BackgroundTasks", "UIKit"],
             path: "SDK/Sources/SwiftUI",
-            swiftSettings: swift
+            swiftSettings: sdk
         ),
         .target(
             name: "_Testing_UIKit",
             dependencies: ["UIKit"],
             path: "SDK/Sources/_Testing_UIKit",
-            swiftSettings: swift
+            swiftSettings: sdk
         ),
 
         // Pure: no I/O and no clock. Only BghostAPI uses Foundation, for its JSON.
