@@ -344,6 +344,11 @@ let package = Package(
         ),
         // The daemon's parts: what its owners stand on, what decides and stores, what inspects plugins.
         .target(
+            name: "BghostFleet",
+            dependencies: ["BghostBase", "BghostLinux", "BghostModel"],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostServices",
             dependencies: [
                 "BghostBase", "BghostLinux", "BghostModel", "BghostStore", "BghostTrust",
@@ -448,8 +453,9 @@ let package = Package(
             dependencies: [
                 "BghostAPI", "BghostAlertTransport", "BghostBase", "BghostBundle", "BghostCalendar",
                 "BghostCheck",
-                "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
-                "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles", "BghostManifest",
+                "BghostControl", "BghostDispatch", "BghostFacts", "BghostFleet",
+                "BghostFunctionCalls", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostLogFiles", "BghostManifest",
                 "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas",
                 "BghostServices",
                 "BghostStore", "BghostTemplates", "BghostTerminal", "BghostTransfer",
@@ -863,6 +869,13 @@ let package = Package(
                 "BghostPolicy", "BghostStore",
             ],
             path: "Tests/OwnerSupport",
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostFleetTests",
+            dependencies: [
+                "BghostBase", "BghostFleet", "BghostLinux", "BghostModel", "BghostTestSupport",
+            ],
             swiftSettings: swift
         ),
         .testTarget(

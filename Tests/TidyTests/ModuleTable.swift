@@ -94,6 +94,7 @@ enum ModuleTable {
             "BghostTransfer",
             ["BghostBase", "BghostCrypto", "BghostLinux", "BghostTransferRules"]
         ),
+        Module("BghostFleet", ["BghostBase", "BghostLinux", "BghostModel"]),
         Module(
             "BghostServices",
             ["BghostBase", "BghostLinux", "BghostModel", "BghostStore", "BghostTrust"]
@@ -175,7 +176,8 @@ enum ModuleTable {
             [
                 "BghostAPI", "BghostAlertTransport", "BghostBase", "BghostBundle",
                 "BghostCalendar", "BghostCheck",
-                "BghostControl", "BghostDispatch", "BghostFacts", "BghostFunctionCalls",
+                "BghostControl", "BghostDispatch", "BghostFacts", "BghostFleet",
+                "BghostFunctionCalls",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles", "BghostManifest",
                 "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas",
                 "BghostServices",

@@ -25,6 +25,9 @@ package struct Moment: Equatable, Codable, Sendable {
         slept = try values.decodeIfPresent(UInt64.self, forKey: .slept) ?? 0
     }
 
+    /// The time since boot, suspended or not, in which leases are counted.
+    package var sinceBoot: MonotonicInstant { monotonic + slept }
+
     /// The difference between the wall clock and the time since boot, nanoseconds; constant unless the wall
     /// clock is set.
     package var wallOffset: Int64 {

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The tables of a fleet, in the schema `bghost` of its database.
+///
+/// Each decision about a start is a change of its one row, so statements neither wait for each other's
+/// transactions nor deadlock, and a host that stops between two of them holds no lock.
+enum FleetSchema {
+    static let version = 1
+
+    /// Creates what is missing, as one transaction.
+    static let creation = """
+        SELECT pg_advisory_xact_lock(7075616874);
+        CREATE SCHEMA IF NOT EXISTS bghost;
+        CREATE TABLE IF NOT EXISTS bghost.fleet (
+            one int PRIMARY KEY CHECK (one = 1),
+            version int NOT NULL
+        );
+        CREATE TABLE IF NOT EXISTS bghost.host (
+            name text PRIMARY KEY,
+            instance text NOT NULL,
+            incarnation int NOT NULL,
+            lease interval NOT NULL,
+            lease_until timestamptz NOT NULL,
+            seen_at timestamptz NOT NULL,
+            version text NOT NULL
+        ) WITH (fillfactor = 10);
+        CREATE TABLE IF NOT EXISTS bghost.start (
+            task text NOT NULL,
+            slot bigint NOT NULL,
+            host text NOT NULL,
+            instance text NOT NULL,
+            incarnation int NOT NULL,
+            request text NOT NULL,
+            lease_until timestamptz NOT NULL,
+            claimed_at timestamptz NOT NULL,
+            ended_at timestamptz,
+            PRIMARY KEY (task, slot)
+        ) WITH (fillfactor = 50);
+        CREATE INDEX IF NOT EXISTS start_open ON bghost.start (host) WHERE ended_at IS NULL;
+        CREATE INDEX IF NOT EXISTS start_ended ON bghost.start (ended_at) WHERE ended_at IS NOT NULL;
+        INSERT INTO bghost.fleet VALUES (1, \(version)) ON CONFLICT (one) DO NOTHING;
+        """
+
+    /// Settings of a session; answers whether the schema is there and whether the server can be written to.
+    ///
+    /// $1: the time limit of a statement, milliseconds.
+    static let greeting = """
+        SELECT set_config('search_path', 'pg_catalog', false),
+            set_config('client_min_messages', 'warning', false),
+            set_config('statement_timeout', $1, false),
+            to_regclass('bghost.fleet') IS NOT NULL,
+            pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'
+        """
+
+    static let versionQuestion = "SELECT version FROM bghost.fleet"
+
+    /// Registers a host, unless another daemon has its name and a valid lease.
+    ///
+    /// $1 name, $2 instance, $3 lease in seconds, $4 version of bghost, $5 whether the lease of an earlier
+    /// daemon of the same instance may be taken over.
+    static let registration = """
+        INSERT INTO bghost.host AS h
+            (name, instance, incarnation, lease, lease_until, seen_at, version)
+        VALUES ($1, $2, 1, make_interval(secs => $3::float8),
+            clock_timestamp() + make_interval(secs => $3::float8), clock_timestamp(), $4)
+        ON CONFLICT (name) DO UPDATE SET instance = EXCLUDED.instance,
+            incarnation = h.incarnation + 1, lease = EXCLUDED.lease,
+            lease_until = EXCLUDED.lease_until, seen_at = EXCLUDED.seen_at,
+            version = EXCLUDED.version
+        WHERE h.lease_until < clock_timestamp() OR (h.instance = EXCLUDED.instance AND $5::bool)
+        RETURNING incarnation
+        """
+
+    /// $1 name, $2 instance.
+    static let openClaims = """
+        SELECT task, slot, request FROM bghost.start
+        WHERE host = $1 AND instance = $2 AND ended_at IS NULL ORDER BY task, slot
+        """
+
+    /// Renews the lease of a host and of its claims; answers 1 unless another daemon has registered.
+    ///
+    /// $1 name, $2 incarnation.
+    static let renewal = """
+        WITH me AS (
+            UPDATE bghost.host SET lease_until = clock_timestamp() + lease,
+                seen_at = clock_timestamp()
+            WHERE name = $1 AND incarnation = $2::int RETURNING name, incarnation, lease
+        ), mine AS (
+            UPDATE bghost.start s SET lease_until = clock_timestamp() + me.lease FROM me
+            WHERE s.host = me.name AND s.incarnation = me.incarnation AND s.ended_at IS NULL
+            RETURNING 1
+        )
+        SELECT (SELECT count(*) FROM me), (SELECT count(*) FROM mine)
+        """
+
+    /// Claims a start; answers a row if this host has it.
+    ///
+    /// $1 task, $2 slot, $3 request, $4 name, $5 incarnation.
+    static let claim = """
+        INSERT INTO bghost.start AS s
+            (task, slot, host, instance, incarnation, request, lease_until, claimed_at)
+        SELECT $1, $2::bigint, h.name, h.instance, h.incarnation, $3,
+            clock_timestamp() + h.lease, clock_timestamp()
+        FROM bghost.host h WHERE h.name = $4 AND h.incarnation = $5::int
+        ON CONFLICT (task, slot) DO UPDATE SET host = EXCLUDED.host,
+            instance = EXCLUDED.instance, incarnation = EXCLUDED.incarnation,
+            request = EXCLUDED.request, lease_until = EXCLUDED.lease_until,
+            claimed_at = EXCLUDED.claimed_at, ended_at = NULL
+        WHERE s.ended_at IS NULL AND s.lease_until < clock_timestamp()
+            OR s.host = EXCLUDED.host AND s.instance = EXCLUDED.instance
+                AND (s.ended_at IS NULL OR s.request = EXCLUDED.request)
+        RETURNING 1
+        """
+
+    /// $1 task, $2 slot.
+    static let server = """
+        SELECT host, ended_at IS NOT NULL FROM bghost.start WHERE task = $1 AND slot = $2::bigint
+        """
+
+    private static let own = """
+        WHERE task = $1 AND slot = $2::bigint AND request = $3 AND host = $4 AND ended_at IS NULL
+        """
+
+    /// $1 task, $2 slot, $3 request, $4 name.
+    static let served = "UPDATE bghost.start SET ended_at = clock_timestamp() \(own)"
+    static let freed = "DELETE FROM bghost.start \(own)"
+
+    /// Ends the lease of a host and of its claims.
+    ///
+    /// $1 name, $2 incarnation.
+    static let leaving = """
+        WITH me AS (
+            UPDATE bghost.host SET lease_until = clock_timestamp()
+            WHERE name = $1 AND incarnation = $2::int RETURNING name, incarnation
+        )
+        UPDATE bghost.start s SET lease_until = clock_timestamp() FROM me
+        WHERE s.host = me.name AND s.incarnation = me.incarnation AND s.ended_at IS NULL
+        """
+
+    static let hosts = """
+        SELECT h.name, h.version,
+            floor(extract(epoch FROM h.lease_until - clock_timestamp()) * 1000)::bigint,
+            floor(extract(epoch FROM h.seen_at) * 1000)::bigint,
+            (SELECT count(*) FROM bghost.start s WHERE s.host = h.name AND s.ended_at IS NULL)
+        FROM bghost.host h ORDER BY h.name COLLATE "C" LIMIT 1000
+        """
+
+    /// Deletes what ended 30 days ago.
+    static let cleanup = """
+        WITH old AS (
+            DELETE FROM bghost.start WHERE ended_at < clock_timestamp() - interval '30 days'
+                OR ended_at IS NULL AND lease_until < clock_timestamp() - interval '30 days'
+        )
+        DELETE FROM bghost.host WHERE lease_until < clock_timestamp() - interval '30 days'
+        """
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+
+/// The fleet's store, as one host uses it.
+///
+/// Each call blocks until it is answered or a bounded time has passed. Use one object on one thread.
+package protocol FleetLink: AnyObject, Sendable {
+    /// Renews the lease of this host; before the first time, and after an error, it connects and registers.
+    func renew() throws(FleetProblem) -> FleetRenewal
+
+    /// Claims a start for this host.
+    ///
+    /// A claim that this host has already is confirmed.
+    func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer
+
+    /// Ends a claim of this host.
+    func release(_ claim: FleetClaim, _ release: FleetRelease) throws(FleetProblem)
+
+    /// The hosts of the fleet in the order of their names, at most 1,000.
+    func hosts() throws(FleetProblem) -> [FleetHost]
+
+    /// Ends the lease of this host, so that no other host waits for it, and closes the connection.
+    func leave()
+}
+
+/// The answer to a renewal.
+package struct FleetRenewal: Equatable, Sendable {
+    /// When the renewal was sent: the lease counts from then.
+    package var sentAt: MonotonicInstant
+    /// The claims that this host had when it registered; empty if it only renewed its lease.
+    package var open: [FleetClaim]
+
+    package init(sentAt: MonotonicInstant, open: [FleetClaim]) {
+        self.sentAt = sentAt
+        self.open = open
+    }
+}
+
+/// Why the fleet's store gives no answer.
+package struct FleetProblem: Error, Equatable, Sendable {
+    package enum Kind: Sendable {
+        /// libpq is not installed, or lacks a function.
+        case library
+        /// No server answers, or the connection broke.
+        case unreachable
+        /// The server refuses the connection: password, user, database.
+        case refused
+        /// The schema is of another version of bghost.
+        case version
+        /// The server cannot be written to.
+        case readOnly
+        /// Another daemon has this host's name.
+        case nameTaken
+        /// The server refuses a statement.
+        case statement
+    }
+
+    package var kind: Kind
+    /// A clause without secrets that says what is wrong and what to do.
+    package var reason: String
+
+    package init(_ kind: Kind, _ reason: String) {
+        self.kind = kind
+        self.reason = reason
+    }
+}
+
+/// A host of the fleet.
+package struct FleetHost: Equatable, Sendable {
+    package var name: String
+    /// The version of its bghost.
+    package var version: String
+    /// How long its lease lasts by the clock of the server, nanoseconds; negative since it ended.
+    package var leaseLeft: Int64
+    /// When it last renewed its lease, Unix nanoseconds, by the clock of the server.
+    package var seenAt: Int64
+    /// The starts that it serves now.
+    package var claims: Int
+
+    package init(name: String, version: String, leaseLeft: Int64, seenAt: Int64, claims: Int) {
+        self.name = name
+        self.version = version
+        self.leaseLeft = leaseLeft
+        self.seenAt = seenAt
+        self.claims = claims
+    }
+}

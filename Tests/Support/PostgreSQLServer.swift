@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+// A release is built with the static runtime, which brings no tests along.
+#if canImport(Testing)
+    package import Testing
+
+    /// Starts a server before the tests of a suite, and stops it after them.
+    package struct WithPostgreSQL: SuiteTrait, TestScoping {
+        @TaskLocal package static var server: PostgreSQLServer?
+
+        package func provideScope(
+            for test: Test,
+            testCase: Test.Case?,
+            performing function: @Sendable @concurrent () async throws -> Void
+        ) async throws {
+            let server = try PostgreSQLServer()
+            try await Self.$server.withValue(server) { try await function() }
+        }
+    }
+
+    extension Trait where Self == WithPostgreSQL {
+        /// The tests use one server, each with a database of its own.
+        package static var postgreSQL: WithPostgreSQL { WithPostgreSQL() }
+    }
+#endif
+
+/// A real PostgreSQL server in a temporary folder, on a Unix socket only.
+///
+/// Debian's programs refuse to run as root, so root starts them as the user of the package.
+package final class PostgreSQLServer: Sendable {
+    package struct Failure: Error {
+        package let text: String
+    }
+
+    private let folder: TemporaryDirectory
+    private let programs: String
+
+    /// Makes a cluster and starts it.
+    package init() throws {
+        folder = try TemporaryDirectory()
+        programs = try Self.programs()
+        if getuid() == 0 {
+            let user = try Self.identity()
+            guard chown(folder.path, user.0, user.1) == 0 else {
+                throw SystemCallError(call: "chown", code: errno)
+            }
+        }
+        try run([
+            "initdb", "--pgdata", data, "--username", "fleet", "--auth", "trust", "--no-sync",
+            "--no-instructions", "--encoding", "UTF8", "--locale", "C",
+        ])
+        try start()
+    }
+
+    deinit {
+        // A test that stopped it leaves nothing to stop.
+        _ = try? run(["pg_ctl", "stop", "--pgdata", data, "--mode", "immediate", "--silent"])
+    }
+
+    private var data: String { folder.file("data") }
+
+    private var log: String { folder.file("log") }
+
+    /// A connection string of a database of its own, which is empty.
+    package func database(_ name: String) throws -> String {
+        try query("CREATE DATABASE \(name)", in: "postgres")
+        return connection(name)
+    }
+
+    package func connection(_ name: String, user: String = "fleet") -> String {
+        "host=\(folder.path) dbname=\(name) user=\(user)"
+    }
+
+    /// Starts it and waits until it takes connections.
+    package func start() throws {
+        try run([
+            "pg_ctl", "start", "--pgdata", data, "--wait", "--silent", "--log", log, "--options",
+            "-c listen_addresses='' -c unix_socket_directories='\(folder.path)' -c fsync=off"
+                + " -c shared_buffers=4MB -c max_connections=30",
+        ])
+    }
+
+    /// Stops it at once, with its connections; a crash for its clients.
+    package func stop() throws {
+        try run(["pg_ctl", "stop", "--pgdata", data, "--mode", "immediate", "--silent", "--wait"])
+    }
+
+    /// Runs SQL as its superuser and returns the rows, the columns parted by `|`.
+    @discardableResult
+    package func query(_ sql: String, in database: String) throws -> [String] {
+        try run([
+            "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set",
+            "ON_ERROR_STOP=1", "--command", sql, connection(database),
+        ]).split(separator: "\n").map(String.init)
+    }
+
+    @discardableResult
+    private func run(_ arguments: [String]) throws -> String {
+        var command = arguments
+        command[0] = programs + "/" + arguments[0]
+        // The folder of the caller may be closed to the other user.
+        let prefix = getuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []
+        let shell = ["/bin/sh", "-c", "cd / && exec \"$@\"", "sh"]
+        let result = try Command.run(prefix + shell + command)
+        guard result.exitCode == 0 else {
+            throw Failure(text: arguments[0] + ": " + result.output + result.error)
+        }
+        return result.output
+    }
+
+    /// The folder of the newest server's programs.
+    private static func programs() throws -> String {
+        let root = "/usr/lib/postgresql"
+        let versions = ((try? File.list(root)) ?? []).compactMap { Int($0) }.sorted()
+        guard let newest = versions.last else {
+            throw Failure(text: "there is no PostgreSQL server; `make test` installs it")
+        }
+        return "\(root)/\(newest)/bin"
+    }
+
+    private static func identity() throws -> (uid_t, gid_t) {
+        guard let user = getpwnam("postgres") else {
+            throw Failure(text: "there is no user postgres")
+        }
+        return (user.pointee.pw_uid, user.pointee.pw_gid)
+    }
+}
