@@ -152,6 +152,8 @@ extension Host: HostControl {
 
     // MARK: Plugins and the manifest
 
+    package func fleet() async -> FleetStatus { await owners.fleet.status() }
+
     package func pauses() -> [Pause] { commands.pauses.pauses() }
 
     package func pause(_ order: PauseOrder) async throws(OperatorRefusal) -> PauseChange {

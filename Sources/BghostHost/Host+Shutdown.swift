@@ -49,6 +49,7 @@ extension Host {
             }
         }
         owners.alerts.stop()
+        await owners.fleet.leave()
         await owners.audit.logHead()
         await owners.commits.close(on: spawner)
         await owners.history.finish()

@@ -161,6 +161,7 @@ package actor Host {
         reactor.updateNow()
         transfers.startWakes()
         dates.checkClock()
+        owners.fleet.begin()
         dispatcher.decide { scheduler, now, effects in scheduler.start(now: now, &effects) }
         owners.pool.prestart()
         services.log.write(

@@ -40,6 +40,8 @@ package struct HostConfiguration: Sendable {
     var fetcher: any Fetching
     /// Sends alerts and heartbeats; `nil` sends none.
     package var alertTransport: (any AlertTransport)?
+    /// Connects to the fleet's store, given the path of the state directory; `nil` joins no fleet.
+    package var fleetLink: (@Sendable (_ stateDirectory: String) -> any FleetLink)?
     var log: HostLog
     var version: String
     /// Whether unknown child processes are orphans of workers, which the host kills.

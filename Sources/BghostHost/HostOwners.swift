@@ -36,6 +36,7 @@ struct HostOwners {
     let reporter: ServiceReporter
     let audit: AuditCommands
     let alerts: AlertOwners
+    let fleet: FleetMember
 
     /// - Parameter controlGroup: the control group of the workers; `nil` if none is delegated.
     init(_ services: HostServices, _ store: any Store, controlGroup: ControlGroup?) {
@@ -96,6 +97,15 @@ struct HostOwners {
             transport: configuration.alertTransport,
             log: log
         ) { manifest.value.host.timeZone }
+        fleet = FleetMember(
+            configuration.manifest.host.fleet,
+            configuration.fleetLink?(services.state.path),
+            dispatcher,
+            services.deadlines,
+            clock,
+            log: log,
+            reactor: reactor
+        )
         let dataDirectories = DataDirectories(services.threads)
         let replies = CallReplies(executors, runs, clock, log: log)
         transfers = TransferCoordinator(
@@ -216,7 +226,7 @@ struct HostOwners {
         services.deadlines.begin {
             [
                 unowned supervisor, unowned pool, unowned registry, unowned dates, unowned facts,
-                unowned reporter, unowned drain, unowned audit, unowned alerts
+                unowned reporter, unowned drain, unowned audit, unowned alerts, unowned fleet
             ]
             token,
             deadline in
@@ -230,11 +240,13 @@ struct HostOwners {
             case .drain: drain.isLive(deadline)
             case .auditHead: audit.isLive(deadline)
             case .alerts, .heartbeat: alerts.isLive(token, deadline)
+            case .fleet: fleet.isLive(deadline)
             }
         }
         registry.connect(pool, reloader, intake.parameters, alerts)
         pool.connect(supervisor, registry, onEnd: onEnd)
         supervisor.connect(pool, registry, onEnd: onEnd)
+        supervisor.fleet = fleet
         supervisor.onStart = { [unowned alerts] in alerts.monitor.runStarted($0) }
         dispatcher.begin { [unowned supervisor] in
             supervisor.execute($0)
@@ -264,6 +276,7 @@ struct HostOwners {
         case .drain: drain.deadlinePassed()
         case .auditHead: audit.deadlinePassed()
         case .alerts, .heartbeat: alerts.deadlinePassed(deadline)
+        case .fleet: fleet.deadlinePassed()
         }
     }
 

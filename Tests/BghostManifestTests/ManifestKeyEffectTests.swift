@@ -33,7 +33,10 @@ import Testing
         "dashboard": ["listen": "\"127.0.0.1:8645\""],
         "alerts": ["to": "[{ \"ntfy\": \"https://ntfy.sh/topic\" }]"],
         "heartbeat": ["url": "\"https://hc-ping.com/x\""],
+        "fleet": fleet,
     ]
+
+    private static let fleet = ["connection": "\"host=db.example\"", "name": "\"web-1\""]
 
     /// What a task has beside a key.
     private static let interval = [
@@ -90,13 +93,14 @@ import Testing
         func given(_ section: String) -> String {
             section == key.section && !fields.isEmpty ? ", \(fields)" : ""
         }
-        let isOfCalendars = ["gap", "fold", "timeZone"].contains(key.path[0])
+        let isOfCalendars = ["gap", "fold", "timeZone", "runs"].contains(key.path[0])
         var usual = isOfCalendars ? calendar : interval
         if key.section == "tasks" { usual[key.path[0]] = nil }
+        let host = key.path == ["runs"] ? ", \"fleet\": { \(text(fleet)) }" : ""
         let task = usual.isEmpty ? "" : ", " + text(usual)
         return ManifestFixture.read(
             """
-            { "version": 1, "host": { "x-none": 0\(given("host")) },
+            { "version": 1, "host": { "x-none": 0\(host)\(given("host")) },
               "plugins": { "p": { "library": "p.so"\(given("plugins")) } },
               "tasks": { "t": { "plugin": "p"\(task)\(given("tasks")) } },
               "sessions": { "s": { "plugin": "p"\(given("sessions")) } } }

@@ -147,7 +147,10 @@ struct Engine: Sendable {
             let task = scheduler.catalog.task(for: record.task)
             let handler = task.map { scheduler.catalog.tasks[$0].handler.handler } ?? ""
             history.append(PastRun(record: record, handler: handler, parameters: "{}"))
-        case .inspect, .requestClosed, .log: break
+        // The host under test is alone in its fleet.
+        case .claimStart(let claim):
+            scheduler.fleetAnswered(claim, .claimed, now: now, &decisions)
+        case .inspect, .requestClosed, .releaseStart, .log: break
         }
     }
 

@@ -118,6 +118,9 @@ package protocol HostControl: AuditControl {
     /// How far the daemon is with its end.
     func drainStatus() async -> DrainStatus
 
+    /// The fleet of this host, as the fleet's store has it.
+    func fleet() async -> FleetStatus
+
     /// The pauses in force, the oldest first.
     func pauses() async -> [Pause]
 

@@ -9,7 +9,8 @@ extension API {
     package struct SkippedStart: Codable, Equatable, Sendable {
         /// The identifier of its task.
         package var task: String
-        /// What happened instead: `overlap`, `late`, `notPermitted`, `misfire`, `merged` or `delayed`.
+        /// What happened instead: `overlap`, `late`, `notPermitted`, `servedElsewhere`, `misfire`, `merged` or
+        /// `delayed`.
         package var what: String
         /// The id of its request; null if there was none.
         @FormOrNull<ULID> package var request: RunID?

@@ -11,8 +11,8 @@ struct Doctor: AsyncParsableCommand {
         discussion: """
             It starts a worker without a plugin, has it confine itself, and has it try what it must \
             not be able to do. No daemon is needed; if one answers, plugins that it has quarantined \
-            are shown too, and whether its store fails. It fails if a layer does not hold that the \
-            manifest requires, or if the store fails.
+            are shown too, whether its store fails, and its lease in a fleet. It fails if a layer does \
+            not hold that the manifest requires, or if the store fails.
             """
     )
 
@@ -21,14 +21,24 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let daemon = await daemon()
+        let fleet = daemon == nil ? nil : await fleet()
         let status = try await SandboxDoctor.run(
             config: connection.config,
             quarantined: daemon?.plugins.compactMap(\.quarantine),
             store: daemon?.store,
+            fleet: fleet,
             json: output.json,
             output.console
         )
         if status != .success { throw ExitCode(status.rawValue) }
+    }
+
+    /// The fleet of the daemon's host; `nil` if no daemon answers.
+    private func fleet() async -> FleetStatus? {
+        guard let path = try? connection.socketPath() else { return nil }
+        // A daemon that does not answer is not a finding.
+        let fleet = try? await ControlClient.with(socketPath: path) { try await $0.fleet() }
+        return fleet?.value
     }
 
     /// The status of the daemon; `nil` if no daemon answers.

@@ -30,12 +30,18 @@ struct Status: ClientCommand {
     @Flag(name: .shortAndLong, help: "Show it on the terminal until Ctrl-C, again every 2 s.")
     var watch = false
 
+    @Flag(help: "Show the hosts of the fleet instead, and exit 5 if this one has no valid lease.")
+    var fleet = false
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard !watch || !output.json else {
             throw ValidationError("--watch draws on a terminal, so it has no --json")
+        }
+        guard !fleet || tasks.isEmpty && !failing && !watch else {
+            throw ValidationError("--fleet shows hosts, so it has no tasks, --failing or --watch")
         }
         guard tasks.count <= ControlLimits.namesMax else {
             throw ValidationError("name at most \(ControlLimits.namesMax) tasks")
@@ -44,6 +50,7 @@ struct Status: ClientCommand {
 
     func run() async throws {
         if watch { return try await StatusWatch(console: output.console).run(frame) }
+        if fleet { return try await showFleet() }
         let isHealthy = try await ask { client, console in
             let answer = try await client.status(of: tasks)
             var status = answer.value
@@ -58,6 +65,20 @@ struct Status: ClientCommand {
                 console.answer(text(status, console.out))
             }
             return status.problems.isEmpty
+        }
+        guard isHealthy else { throw ExitCode(ExitStatus.needsAttention.rawValue) }
+    }
+
+    private func showFleet() async throws {
+        let isHealthy = try await ask { client, console in
+            let answer = try await client.fleet()
+            if output.json {
+                console.answer(json: answer.json)
+            } else {
+                let view = FleetView(status: answer.value, now: unixNow())
+                console.answer(view.text(console.out))
+            }
+            return !answer.value.needsAttention
         }
         guard isHealthy else { throw ExitCode(ExitStatus.needsAttention.rawValue) }
     }

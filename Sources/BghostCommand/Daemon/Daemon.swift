@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import BghostAlertTransport
 internal import BghostBase
+internal import BghostFleet
 internal import BghostHost
 internal import BghostLinux
 internal import BghostLogFiles
@@ -73,6 +74,15 @@ enum Daemon {
         }
         configuration.recorder = journal
         configuration.alertTransport = alerts
+        if let fleet = manifest.host.fleet {
+            configuration.fleetLink = { directory in
+                PostgreSQLFleet(
+                    fleet,
+                    instance: FleetInstance.id(inStateDirectory: directory),
+                    version: BghostVersion.text
+                )
+            }
+        }
         configuration.allowsUntrustedFiles = options.allowsUntrustedFiles
         configuration.notify = service.notify
         configuration.watchdogTimeout = service.watchdogTimeout

@@ -17,10 +17,12 @@ enum SandboxDoctor {
     ///   - config: the path of the manifest with the required layers, as the user gave it.
     ///   - quarantined: the quarantined plugins of the daemon; `nil` if none answers.
     ///   - store: the status of the daemon's store; `nil` if none answers.
+    ///   - fleet: the fleet of the daemon's host; `nil` if none answers.
     static func run(
         config: String?,
         quarantined: [Quarantine]? = nil,
         store: StoreStatus? = nil,
+        fleet: FleetStatus? = nil,
         json: Bool,
         _ console: Console
     ) async throws -> ExitStatus {
@@ -29,12 +31,13 @@ enum SandboxDoctor {
         let holding = Set(findings.layers.filter { $0.state == .holds }.map(\.layer))
         let unmet = SandboxLayer.allCases.filter { required.contains($0) && !holding.contains($0) }
         if json {
-            console.answer(json: describe(findings, required, unmet, quarantined, store))
+            console.answer(json: describe(findings, required, unmet, quarantined, store, fleet))
         } else {
             show(findings, required, unmet, console)
             LimitKeeper.here().show(console)
             for quarantine in quarantined ?? [] { show(quarantine, console) }
             if let store { show(store, console) }
+            if let fleet, !fleet.name.isEmpty { show(fleet, console) }
         }
         return unmet.isEmpty && store?.failingSince == nil ? .success : .failure
     }
@@ -128,12 +131,24 @@ enum SandboxDoctor {
         console.answer("\(console.out.painted(mark)) \(TerminalText.escaped(text))\n")
     }
 
+    private static func show(_ fleet: FleetStatus, _ console: Console) {
+        let mark: Style.Mark = fleet.needsAttention ? .bad : .good
+        let live = fleet.hosts.count { $0.leaseLeft > 0 }
+        let text =
+            fleet.needsAttention
+            ? "\(fleet.name) has no valid lease in its fleet: \(fleet.problem)"
+            : "\(fleet.name) has a valid lease in its fleet, as one of"
+                + " \(CountText.of(live, "live host"))"
+        console.answer("\(console.out.painted(mark)) \(TerminalText.escaped(text))\n")
+    }
+
     private static func describe(
         _ findings: SandboxFindings,
         _ required: Set<SandboxLayer>,
         _ unmet: [SandboxLayer],
         _ quarantined: [Quarantine]?,
-        _ store: StoreStatus?
+        _ store: StoreStatus?,
+        _ fleet: FleetStatus?
     ) -> String {
         var writer = JSONWriter()
         writer.object { writer in
@@ -167,6 +182,8 @@ enum SandboxDoctor {
             writer.member("unmet") { $0.layers(unmet) }
             writer.key("store")
             if let store { writer.raw(APICoder.text(store)) } else { writer.null() }
+            writer.key("fleet")
+            if let fleet { writer.raw(APICoder.text(API.Fleet(fleet))) } else { writer.null() }
             writer.key("quarantined")
             guard let quarantined else { return writer.null() }
             writer.array { writer in

@@ -35,7 +35,7 @@ extension Endpoint {
         case .ticket, .beginSession, .endSession: .login
         case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .run,
             .starts, .past, .pending, .dead, .throttle, .uses, .why, .outbox, .transfers, .logs,
-            .audit, .checkAudit, .pauses, .drainStatus, .alerts:
+            .audit, .checkAudit, .fleet, .pauses, .drainStatus, .alerts:
             .never
         }
     }

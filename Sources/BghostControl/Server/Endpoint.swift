@@ -36,6 +36,7 @@ enum Endpoint: String, CaseIterable, Sendable {
     case uses = "GET /v1/uses"
     case addUse = "POST /v1/tasks/:id/uses"
     case clearUses = "DELETE /v1/tasks/:id/uses"
+    case fleet = "GET /v1/fleet"
     case pauses = "GET /v1/pauses"
     case pause = "POST /v1/pauses"
     case resume = "DELETE /v1/pauses"
@@ -102,7 +103,7 @@ enum Endpoint: String, CaseIterable, Sendable {
         case .version, .alive, .ready, .health, .metrics, .submit, .runOfRequest, .run, .expire,
             .stop,
             .cancelAll, .cancel,
-            .clearThrottle, .addUse, .clearUses, .pauses, .drainStatus, .enable, .outbox,
+            .clearThrottle, .addUse, .clearUses, .fleet, .pauses, .drainStatus, .enable, .outbox,
             .testNotification, .act, .alerts, .testAlerts,
             .transfers, .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
             []

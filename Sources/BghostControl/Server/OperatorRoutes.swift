@@ -51,6 +51,9 @@ struct OperatorRoutes: Sendable {
             try await enable(context.parameters.require("name"))
         }
         DrainRoutes(host: host).add(to: endpoints)
+        endpoints.on(.fleet) { _, _ in
+            Answer.json(Schema.fleet, API.Fleet(await host.fleet()))
+        }
         PauseRoutes(host: host).add(to: endpoints)
         endpoints.on(.reload) { request, _ in try await reload(request) }
         endpoints.on(.backup) { request, _ in try await backUp(request) }

@@ -79,12 +79,15 @@ extension AlertMonitor {
     /// Why a request has not started, as far as an alert depends on it.
     ///
     /// The manifest asks for requirements and dates, and an operator for pauses: waiting for them is no
-    /// fault. Waiting for a slot, a plugin or the store is one.
+    /// fault, nor is a start that another host of the fleet serves. Waiting for a slot, a plugin or the store
+    /// is one.
     private func waiting(_ identifier: String) -> ExpectationWatch.Waiting {
         let scheduler = dispatcher.scheduler
         guard let request = scheduler.pending(identifier) else { return .nothing }
         let gates = scheduler.gates(of: request, now: clock.moment)
-        let isAsked = gates.contains { !$0.isOpen && $0.kind.isAsked }
+        let isAsked =
+            gates.contains { !$0.isOpen && $0.kind.isAsked }
+            || scheduler.serverOfStart(request.id) != nil
         return isAsked ? .asAsked : .since(request.earliestBegin ?? request.submittedAt)
     }
 
@@ -145,7 +148,7 @@ extension Gate.Kind {
             .budget, .requirement, .replacement, .drain:
             true
         case .pluginMissing, .manifestRemoved, .clockUnsynced, .predecessor, .overlap, .handler,
-            .slot, .store:
+            .slot, .fleet, .store:
             false
         }
     }

@@ -36,6 +36,8 @@ extension RunSupervisor {
         case .requestClosed(let request):
             notifications.withdrawn(request)
             waiters.finish(request, with: nil)
+        case .claimStart(let claim): fleet?.claim(claim)
+        case .releaseStart(let claim, let release): fleet?.release(claim, release)
         case .log(let note):
             let task = note.task.isEmpty ? nil : note.task
             log.write(note.level, note.code, note.message, task: task)

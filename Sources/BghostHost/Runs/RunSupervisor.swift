@@ -26,6 +26,8 @@ final class RunSupervisor: SharesServices {
     let meter: RunMeter
     @Connected var pool: WorkerPool
     @Connected var registry: PluginRegistry
+    /// Claims starts of schedules; `nil` until the owners are connected.
+    weak var fleet: FleetMember?
     /// Called when a run has ended.
     private(set) var onEnd: () -> Void = {}
     /// Called when a handler has started.

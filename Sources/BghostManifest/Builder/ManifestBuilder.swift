@@ -29,6 +29,7 @@ struct ManifestBuilder {
         host.log = log(node["log"], in: main)
         host.alerts = alerts(node["alerts"], in: main)
         host.heartbeat = heartbeat(node["heartbeat"], in: main)
+        host.fleet = fleet(node["fleet"], in: main)
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
         host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
         host.controlGroup = node["controlGroup"]?.string
@@ -264,6 +265,7 @@ struct ManifestBuilder {
             priority: node["priority"]?.int64.map { Int(clamping: $0) } ?? 500,
             submitAtStart: submitAtStart(entry, identifier),
             schedule: schedule,
+            isOnceInFleet: isOnceInFleet(entry, host, schedule, limits),
             tolerance: duration(node["tolerance"]) ?? .zero,
             learnsUse: learnsUse(entry),
             requirements: requirements(node["requires"]).union(

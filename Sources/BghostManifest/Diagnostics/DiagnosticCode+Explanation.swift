@@ -274,6 +274,23 @@ extension DiagnosticCode {
             `expect` says when the daemon sends an alert about a task. Without the sections `alerts` and \
             `heartbeat` of `host` it has no receiver, so the key has no effect.
             """
+        case .badFleet:
+            """
+            Each host of a fleet has a name of its own, with 1 to 64 of the characters A-Z a-z 0-9 . _ -, \
+            so that its claims and those of the others can be told apart. Hosts with the same manifest take \
+            it from outside, such as "${env:HOSTNAME}".
+            """
+        case .onceWithoutCalendar:
+            """
+            With `"runs": "onceInFleet"` one host of the fleet serves each time of the task's calendar. The \
+            times of `every` count from the first start on each host, so they are never the same.
+            """
+        case .onceWithoutFleet:
+            """
+            A task with `"runs": "onceInFleet"` needs the section `host.fleet`, and a grace of at most a third \
+            of the lease: its runs are stopped when half of the lease has passed without an answer, and must \
+            have ended before another host may serve their starts.
+            """
         case .tooManyProblems:
             "There are more problems than are worth reading at once. Mend the first ones and try again."
         case .unresolvedSecret:

@@ -60,6 +60,11 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case expectsInVain = "BG1063"
     case tooManyProblems = "BG1099"
 
+    // The fleet.
+    case badFleet = "BG1067"
+    case onceWithoutCalendar = "BG1068"
+    case onceWithoutFleet = "BG1069"
+
     // The surroundings.
     case unresolvedSecret = "BG2004"
 

@@ -41,6 +41,7 @@ extension ManifestKeys {
             ManifestKey("history", .section(history), "How much history of runs is kept."),
             ManifestKey("audit", .section(audit), "How what others do to the daemon is noted."),
             ManifestKey("log", .section(log), "How the log is written."),
+            fleet,
         ] + reports
 
     static let audit = ManifestSection(

@@ -6,6 +6,7 @@ extension ManifestKeys {
     /// The keys for the schedule of a task, and what is expected of it.
     static let schedule = [
         expect,
+        runs,
         ManifestKey(
             "every",
             .duration(1000...366 * day),

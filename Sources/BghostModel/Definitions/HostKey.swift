@@ -19,17 +19,19 @@ package enum HostKey: String, CaseIterable, Sendable {
     case log
     case alerts
     case heartbeat
+    case fleet
 
     /// Whether a reload may change it.
     ///
     /// The state directory and the socket are open, and the owner, the permissions and the role are
     /// those with which the socket was made; the dashboard's address is open too. Workers that are running have not tried the layers that a
-    /// longer `require` names.
+    /// longer `require` names. A daemon is registered in the fleet with which it started.
     package var mayChange: Bool {
         switch self {
         case .slots, .timeZone, .facts, .powerPolicy, .history, .audit, .log, .alerts, .heartbeat:
             true
-        case .stateDirectory, .control, .controlGroup, .controlRole, .require, .dashboard: false
+        case .stateDirectory, .control, .controlGroup, .controlRole, .require, .dashboard, .fleet:
+            false
         }
     }
 
@@ -50,6 +52,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .log: one.log == other.log
         case .alerts: one.alerts == other.alerts
         case .heartbeat: one.heartbeat == other.heartbeat
+        case .fleet: one.fleet == other.fleet
         }
     }
 
@@ -71,6 +74,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .log: settings.log = other.log
         case .alerts: settings.alerts = other.alerts
         case .heartbeat: settings.heartbeat = other.heartbeat
+        case .fleet: settings.fleet = other.fleet
         }
     }
 
@@ -87,7 +91,7 @@ package enum HostKey: String, CaseIterable, Sendable {
             settings.require.isEmpty
                 ? nil : settings.require.map(\.rawValue).sorted().joined(separator: ", ")
         case .dashboard: settings.dashboard?.listen.description
-        case .timeZone, .facts, .history, .audit, .log, .alerts, .heartbeat: nil
+        case .timeZone, .facts, .history, .audit, .log, .alerts, .heartbeat, .fleet: nil
         }
     }
 }

@@ -34,6 +34,8 @@ package struct HostSettings: Equatable, Sendable {
     package var alerts: AlertSettings?
     /// Where the daemon reports that it lives; `nil` for nowhere.
     package var heartbeat: HeartbeatSettings?
+    /// The fleet of which the host is a member; `nil` for none.
+    package var fleet: FleetSettings?
 
     package init(
         stateDirectory: String? = nil,
@@ -50,7 +52,8 @@ package struct HostSettings: Equatable, Sendable {
         audit: AuditSettings = AuditSettings(),
         log: LogSettings = LogSettings(),
         alerts: AlertSettings? = nil,
-        heartbeat: HeartbeatSettings? = nil
+        heartbeat: HeartbeatSettings? = nil,
+        fleet: FleetSettings? = nil
     ) {
         self.stateDirectory = stateDirectory
         self.controlSocket = controlSocket
@@ -67,5 +70,6 @@ package struct HostSettings: Equatable, Sendable {
         self.log = log
         self.alerts = alerts
         self.heartbeat = heartbeat
+        self.fleet = fleet
     }
 }

@@ -249,6 +249,8 @@ package struct TaskDefinition: Equatable, Sendable {
     package var submitAtStart: Bool
     /// When the daemon submits requests by itself; `nil` if it does not.
     package var schedule: TaskSchedule?
+    /// Whether one host of the fleet serves each time of its schedule, and not every host.
+    package var isOnceInFleet: Bool
     /// How much later than its date a run may start to share a wake-up with others.
     var tolerance: Duration
     /// Whether a run starts, within its tolerance, before people usually use its results.
@@ -280,6 +282,7 @@ package struct TaskDefinition: Equatable, Sendable {
         priority: Int = 500,
         submitAtStart: Bool = false,
         schedule: TaskSchedule? = nil,
+        isOnceInFleet: Bool = false,
         tolerance: Duration = .zero,
         learnsUse: Bool = false,
         requirements: RequirementSet = [],
@@ -300,6 +303,7 @@ package struct TaskDefinition: Equatable, Sendable {
         self.priority = priority
         self.submitAtStart = submitAtStart
         self.schedule = schedule
+        self.isOnceInFleet = isOnceInFleet
         self.tolerance = tolerance
         self.learnsUse = learnsUse
         self.requirements = requirements

@@ -14,6 +14,8 @@ package struct SkippedStart: Equatable, Sendable {
         case late
         /// Its task was missing in the manifest for as long as such a request is kept.
         case notPermitted
+        /// Another host of the fleet served it.
+        case servedElsewhere
         /// Starts of a schedule were missed, and the schedule skips them.
         case misfire
         /// Starts of a schedule were missed, and one run makes up for them.
@@ -75,6 +77,9 @@ package struct SkippedStart: Equatable, Sendable {
                 + (waited.isEmpty ? "" : "; it \(waited)")
         case .notPermitted:
             return "dropped, since the manifest had not permitted its task for a week"
+        case .servedElsewhere:
+            return "not started here, since " + (cause.isEmpty ? "another host" : cause)
+                + " served it (`runs: onceInFleet`)"
         case .misfire: return "missed \(starts) since \(text(due)), skipped (`misfire: skip`)"
         case .merged: return "missed \(starts) since \(text(due)); one run made up for that"
         case .delayed: return waited.isEmpty ? "began late, at \(text(until))" : waited

@@ -31,6 +31,8 @@ package struct Gate: Equatable, Sendable {
         /// Only one run of its handler is permitted at a time.
         case handler
         case slot
+        /// Another host of the fleet serves its start, or this one may not.
+        case fleet
         /// A newer request of its task is replacing it.
         case replacement
         /// The store cannot write changes.
@@ -45,7 +47,7 @@ package struct Gate: Equatable, Sendable {
                 .clockUnsynced, .throttle, .budget, .store:
                 true
             case .notBefore, .coalescing, .usualUse, .requirement, .predecessor, .overlap,
-                .handler, .slot, .replacement, .drain:
+                .handler, .slot, .fleet, .replacement, .drain:
                 false
             }
         }
@@ -137,8 +139,8 @@ package struct Gate: Equatable, Sendable {
         case .requirement: "\(name): \(now)" + (source.isEmpty ? "" : " (\(source))")
         case .paused:
             now + (until.map { "; until \(Timestamp.text(unixNanoseconds: $0))" } ?? "")
-        case .pluginDisabled, .pluginMissing, .manifestRemoved, .notAfter, .replacement, .store,
-            .drain:
+        case .pluginDisabled, .pluginMissing, .manifestRemoved, .notAfter, .fleet, .replacement,
+            .store, .drain:
             now
         }
     }

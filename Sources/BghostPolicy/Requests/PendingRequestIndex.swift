@@ -20,6 +20,8 @@ package struct PendingRequestIndex: Sendable {
         case missed(Request, entry: Int)
         /// The request of a schedule is dropped because its task is paused.
         case paused(Request, entry: Int)
+        /// The request is dropped because another host of the fleet has served its start.
+        case served(Request, entry: Int)
         /// The caller must cancel the runs of this entry. The request remains in the index and is selected
         /// again later.
         case displace(entry: Int)
@@ -195,6 +197,7 @@ package struct PendingRequestIndex: Sendable {
     ///   - now: Unix nanoseconds.
     ///   - context: the state that the closures read and `canStart` changes.
     ///   - isPaused: whether nothing of the request's identifier may start.
+    ///   - isServed: whether another host has served the request's start.
     ///   - canStart: whether a run of this request may start now. If not, the request waits until the caller
     ///     calls `retry` for its entry.
     /// - Returns: `nil` if there is nothing to do now.
@@ -202,6 +205,7 @@ package struct PendingRequestIndex: Sendable {
         now: Int64,
         _ context: inout Context,
         isPaused: (_ request: Request, _ definition: Int, Context) -> Bool = { _, _, _ in false },
+        isServed: (_ request: Request, Context) -> Bool = { _, _ in false },
         canStart: (_ request: Request, _ definition: Int, inout Context) -> Bool
     ) -> Decision? {
         while let (index, rank) = popReady() {
@@ -220,6 +224,11 @@ package struct PendingRequestIndex: Sendable {
                 remove(candidate, from: index, now: now)
                 unblockNext(of: index)
                 return .missed(request, entry: index)
+            }
+            if isServed(request, context) {
+                remove(candidate, from: index, now: now)
+                unblockNext(of: index)
+                return .served(request, entry: index)
             }
             if isPaused(request, entries.kind(index).definition, context) {
                 guard let dropped = hold(paused: index, now: now) else { continue }

@@ -14,9 +14,11 @@ package enum RequestEnd: Equatable, Sendable {
     case paused
     /// Its task was missing in the manifest for as long as such a request is kept.
     case notPermitted
+    /// Another host of the fleet serves its schedule's start.
+    case servedElsewhere
 
     static let all: [RequestEnd] = [
-        .cancelled, .replaced, .missed, .skipped, .paused, .notPermitted,
+        .cancelled, .replaced, .missed, .skipped, .paused, .notPermitted, .servedElsewhere,
     ]
 
     /// The stable identifier used in output and records.
@@ -28,6 +30,7 @@ package enum RequestEnd: Equatable, Sendable {
         case .skipped: "skipped"
         case .paused: "paused"
         case .notPermitted: "notPermitted"
+        case .servedElsewhere: "servedElsewhere"
         }
     }
 
@@ -40,6 +43,7 @@ package enum RequestEnd: Equatable, Sendable {
         case .skipped: "its task is running"
         case .paused: "its task is paused"
         case .notPermitted: "the manifest has not permitted its task for a week"
+        case .servedElsewhere: "another host of the fleet served its start"
         }
     }
 }

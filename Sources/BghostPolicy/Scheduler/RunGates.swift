@@ -39,6 +39,8 @@ struct RunGates: Sendable {
     var pauses = PauseTable()
     /// The doubt about the wall clock; `nil` if the clock is trusted.
     var clock: DoubtedClock?
+    /// The starts that one host of the fleet serves.
+    var fleet = FleetGate()
     /// Pending requests whose replacement is being stored.
     ///
     /// They must not start: the store would already have them as replaced, and would reject their
@@ -121,6 +123,8 @@ struct RunGates: Sendable {
         else { return false }
         return !isBeingReplaced(request) && !waitsForClock(request, task: task)
             && (request.isManual || unmet(request, task: task).isEmpty)
+            // Last, so that a host claims only what it can start.
+            && mayServe(request, task: task)
     }
 
     // MARK: One check each, for decisions and their explanation

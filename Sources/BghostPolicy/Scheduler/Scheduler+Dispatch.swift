@@ -20,11 +20,14 @@ extension Scheduler {
 
     private mutating func startRequests(now: Moment, _ effects: inout [SchedulerEffect]) {
         guard !isDraining, storeBlock == nil else { return }
+        gates.fleet.now = now.sinceBoot
+        defer { claimStarts(&effects) }
         while hasFreeSlot {
             let decision = pendingIndex.next(
                 now: now.unix,
                 &gates,
                 isPaused: { $2.isPaused($0.task, task: $1) },
+                isServed: { $1.fleet.isServed($0.id) },
                 canStart: { $2.mayStart($0, task: $1) }
             )
             switch decision {
@@ -35,8 +38,18 @@ extension Scheduler {
             case .start(let request, let entry): startRun(request, entry: entry, now: now, &effects)
             case .skipped(let request, let entry):
                 end(request, entry: entry, .skipped, now: now, &effects)
+            case .served(let request, let entry):
+                end(request, entry: entry, .servedElsewhere, now: now, &effects)
             case .missed(let request, let entry):
-                end(request, entry: entry, .missed, now: now, &effects)
+                // Another host has begun in time.
+                let isServed = gates.fleet.server(of: request.id) != nil
+                end(
+                    request,
+                    entry: entry,
+                    isServed ? .servedElsewhere : .missed,
+                    now: now,
+                    &effects
+                )
             case .paused(let request, let entry):
                 end(request, entry: entry, .paused, now: now, &effects)
             case .displace(let entry):
@@ -77,6 +90,7 @@ extension Scheduler {
         effects.append(.commit(changes + recordServedTime(request, entry: entry, now: now)))
         effects.append(.log(.closed(request, end)))
         effects.append(.requestClosed(request.id))
+        releaseStart(of: request.id, .free, &effects)
         submitNextScheduled(after: request, entry: entry, now: now, &effects)
     }
 

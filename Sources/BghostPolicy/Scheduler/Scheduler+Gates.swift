@@ -37,6 +37,7 @@ extension Scheduler {
         gates.append(overlapGate(index))
         gates.append(handlerGate(task))
         gates.append(slotGate(ahead: hasFreeSlot ? nil : ahead))
+        if let fleet = fleetGate(request, task: task, now: now) { gates.append(fleet) }
         return gates + temporaryGates(request)
     }
 

@@ -166,7 +166,7 @@ extension Scheduler {
         gates.handlers[handler].running -= 1
         followHandler(handler)
         switch next {
-        case .consumed: break
+        case .consumed: releaseStart(of: run.request.id, .served, &effects)
         case .again(let request) where !isPermitted(run.entry):
             park([request], now: now, &effects)
         case .again(let request):
@@ -174,6 +174,7 @@ extension Scheduler {
             let wait = request.earliestBegin.map { max(0, $0.subtractingClamped(now.unix)) } ?? 0
             effects.append(.log(.again(request, wait: wait)))
         case .dead(let request, let reason):
+            releaseStart(of: request.id, .served, &effects)
             effects.append(.log(.dead(request, reason: reason)))
         }
     }

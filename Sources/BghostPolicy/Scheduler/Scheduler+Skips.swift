@@ -21,6 +21,7 @@ extension Scheduler {
         case .skipped: kind = .overlap
         case .paused: return pausedStart(request, now: now)
         case .notPermitted: kind = .notPermitted
+        case .servedElsewhere: kind = .servedElsewhere
         }
         let due = dueDate(of: request)
         let wait = kind == .late ? waitCause(of: request, due: due, now: now) : nil
@@ -30,7 +31,8 @@ extension Scheduler {
             request: request.id,
             due: due,
             until: now.unix,
-            cause: wait?.cause ?? "",
+            cause: wait?.cause
+                ?? (end == .servedElsewhere ? gates.fleet.server(of: request.id) ?? "" : ""),
             causeSince: wait?.since
         )
     }

@@ -22,6 +22,10 @@ package indirect enum SchedulerEffect: Sendable {
     case inspect(plugin: Int)
     /// A request has ended without a run, so callers need not wait for it.
     case requestClosed(RunID)
+    /// Ask the fleet for a start of a schedule, and pass its answer to `fleetAnswered`.
+    case claimStart(FleetClaim)
+    /// End the claim of this host to a start.
+    case releaseStart(FleetClaim, FleetRelease)
     /// A note for the log.
     case log(SchedulerNote)
 }

@@ -40,6 +40,10 @@ package enum SchedulerInput: Codable, Sendable {
     case clearThrottle(String)
     case resultUsed(String)
     case forgetUses(of: String)
+    case fleetRenewed(until: MonotonicInstant)
+    case fleetLost(String)
+    case fleetAnswered(FleetClaim, FleetAnswer)
+    case fleetClaims([FleetClaim])
     /// The manifest is identified by its fingerprint, since it may contain secrets.
     ///
     /// `keeping` is missing in the recordings of older versions, which kept all plugins.
@@ -67,6 +71,7 @@ package enum SchedulerInput: Codable, Sendable {
         case clearThrottle, paused, resumed, restoredPause
         case resultUsed = "used"
         case forgetUses, reloaded
+        case fleetRenewed, fleetLost, fleetAnswered, fleetClaims
     }
 
     private enum AcceptCodingKeys: String, CodingKey {

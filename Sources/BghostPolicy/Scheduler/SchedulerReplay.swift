@@ -65,6 +65,11 @@ package struct SchedulerReplay: Sendable {
         case .paused(let pause): scheduler.pause(pause, now: now, &effects)
         case .resumed(let target): _ = scheduler.resume(target, now: now, &effects)
         case .restoredPause(let pause): scheduler.restore(pause, now: now)
+        case .fleetRenewed(let end): scheduler.fleetRenewed(until: end, now: now, &effects)
+        case .fleetLost(let reason): scheduler.fleetLost(reason, now: now, &effects)
+        case .fleetAnswered(let claim, let answer):
+            scheduler.fleetAnswered(claim, answer, now: now, &effects)
+        case .fleetClaims(let claims): scheduler.fleetClaims(claims, now: now, &effects)
         case .accept, .wake, .submissionFinished, .runEnded, .startFailed, .shortage, .withdraw,
             .withdrawAll,
             .redriven, .reloaded, .clearThrottle, .resultUsed, .forgetUses:
@@ -127,7 +132,7 @@ package struct SchedulerReplay: Sendable {
             .restoredRuntimeUse, .start, .drain, .dispatch, .timerFired, .clockWasSet,
             .storeBlocked,
             .clockChecked, .factsChanged, .problem, .loaded, .switched, .paused, .resumed,
-            .restoredPause:
+            .restoredPause, .fleetRenewed, .fleetLost, .fleetAnswered, .fleetClaims:
             return false
         }
         return true

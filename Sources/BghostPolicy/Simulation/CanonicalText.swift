@@ -33,7 +33,11 @@ struct CanonicalText {
         "RunStart.due", "Manifest.written", "HostSettings.dashboard", "HostSettings.history",
         "HostSettings.audit", "HostSettings.log", "HostSettings.alerts", "HostSettings.heartbeat",
         "TaskDefinition.history", "TaskDefinition.expect", "TaskDefinition.parametersSchema",
+        "HostSettings.fleet",
     ]
+
+    /// Properties that came later and decide something: left out while they are `false`.
+    private static let recordedIfTrue: Set<String> = ["TaskDefinition.isOnceInFleet"]
 
     private(set) var text = ""
 
@@ -87,6 +91,11 @@ struct CanonicalText {
         var isFirst = true
         for child in children where !Self.unrecorded.contains("\(type).\(child.label ?? "")") {
             if let change = child.value as? StoreChange, change.isUnrecorded { continue }
+            if child.value as? Bool == false,
+                Self.recordedIfTrue.contains("\(type).\(child.label ?? "")")
+            {
+                continue
+            }
             if !isFirst { text += ", " }
             isFirst = false
             if let label = child.label {

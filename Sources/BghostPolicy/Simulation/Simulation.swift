@@ -89,8 +89,7 @@ package struct Simulation: Sendable {
         self.keepsTransactions = keepsTransactions
         self.author = author
         self.observe = observe
-        // Handlers have their own random numbers, so that their behavior does not depend on how many the
-        // scheduler uses.
+        // Handlers have their own random numbers, so those of the scheduler do not change what they do.
         random = SplitMix64(seed: ~settings.seed)
         now = Moment(monotonic: .zero, unix: start)
         scheduler = Scheduler(settings)
@@ -294,7 +293,8 @@ package struct Simulation: Sendable {
             default: break
             }
             observe?(now, .note(note))
-        case .inspect, .requestClosed: break
+        case .claimStart(let claim): scheduler.fleetAnswered(claim, .claimed, now: now, &decisions)
+        case .inspect, .requestClosed, .releaseStart: break
         }
     }
 

@@ -78,6 +78,8 @@ package enum TimerToken: Equatable {
     case alerts
     /// The next report that the daemon lives.
     case heartbeat
+    /// The lease of this host in its fleet is to be renewed, or ends.
+    case fleet
 
     package init(_ raw: UInt64) {
         switch raw >> 61 {
@@ -96,6 +98,7 @@ package enum TimerToken: Equatable {
             case 8: self = .auditHead
             case 9: self = .alerts
             case 10: self = .heartbeat
+            case 11: self = .fleet
             default: self = .explain(UInt32(truncatingIfNeeded: raw >> 4))
             }
         default: self = .run(raw)
@@ -118,6 +121,7 @@ package enum TimerToken: Equatable {
         case .auditHead: 7 << 61 | 8
         case .alerts: 7 << 61 | 9
         case .heartbeat: 7 << 61 | 10
+        case .fleet: 7 << 61 | 11
         case .explain(let serial): 7 << 61 | UInt64(serial) << 4 | 4
         }
     }

@@ -23,6 +23,7 @@ const GATES = {
 	overlap: "overlap",
 	handler: "serial handler",
 	slot: "slot",
+	fleet: "fleet",
 	replacement: "replacement",
 	store: "store",
 	drain: "daemon",

@@ -8,7 +8,7 @@ extension Endpoint {
     var group: APIReference.Group {
         switch self {
         case .version, .alive, .ready, .health, .metrics, .status, .drainStatus, .drain, .reload,
-            .backup, .logs, .audit, .checkAudit, .alerts, .testAlerts:
+            .backup, .logs, .audit, .checkAudit, .alerts, .testAlerts, .fleet:
             .daemon
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .why: .requests
         case .runs, .starts, .past, .run, .expire, .stop: .runs
@@ -67,6 +67,7 @@ extension Endpoint {
         case .uses: "When the results of tasks are used, for tasks with `learnsUse`."
         case .addUse: "Records a use of a task's results now."
         case .clearUses: "Deletes the learned uses of a task."
+        case .fleet: "The hosts of this host's fleet, asked of the fleet's database."
         case .pauses: "The pauses in force, the oldest first."
         case .pause:
             """
@@ -136,7 +137,8 @@ extension Endpoint {
             .past, .audit, .checkAudit, .run, .expire, .stop, .ticket, .endSession,
             .pending, .cancelAll,
             .cancel, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses, .addUse,
-            .clearUses, .pauses, .pause, .resume, .disable, .enable, .drainStatus, .drain, .reload,
+            .clearUses, .fleet, .pauses, .pause, .resume, .disable, .enable, .drainStatus, .drain,
+            .reload,
             .backup, .why, .simulateFact, .simulateClock,
             .outbox, .testNotification, .transfers, .cancelTransfer, .retryTransfer, .logs, .alerts,
             .testAlerts:
@@ -197,7 +199,7 @@ extension Endpoint {
             ]
         case .clearThrottle: [.noSuchTask, .storeFailed, .notStored]
         case .addUse, .clearUses: [.noSuchTask, .notPermitted, .storeFailed, .notStored]
-        case .pauses, .drainStatus, .drain: []
+        case .fleet, .pauses, .drainStatus, .drain: []
         case .pause: [.noSuchTask, .noSuchPlugin, .unavailable, .storeFailed, .notStored]
         case .resume: [.notPaused, .storeFailed, .notStored]
         case .disable, .enable: [.noSuchPlugin, .storeFailed, .notStored]

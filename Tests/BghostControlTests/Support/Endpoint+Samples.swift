@@ -85,6 +85,7 @@ extension Endpoint {
                     )
                 )
             )
+        case .fleet: (200, Answer(Schema.fleet, API.Fleet(APISamples.fleet)))
         case .pauses:
             (200, Answer(Schema.pauses, API.Pauses(pauses: [API.Pause(APISamples.pause)])))
         case .pause: (200, Answer(Schema.pause, API.PauseAnswer(APISamples.pauseChange)))

@@ -85,6 +85,8 @@ extension MemoryHost {
         DrainStatus(draining: !drains.isEmpty, finishing: drains.last.map { $0 != .zero } ?? false)
     }
 
+    func fleet() -> FleetStatus { APISamples.fleet }
+
     func pauses() -> [Pause] { paused }
 
     func pause(_ order: PauseOrder) throws(OperatorRefusal) -> PauseChange {

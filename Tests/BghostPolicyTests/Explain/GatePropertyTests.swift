@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
+import BghostCalendar
 import BghostFacts
 import BghostModel
 @testable import BghostPolicy
@@ -48,6 +49,7 @@ private struct GateFate {
     private var facts = FactSheet()
     private var unstored: [AcceptedSubmission] = []
     private var running: [RunStart] = []
+    private var claims: [FleetClaim] = []
     private(set) var begun = 0
     private(set) var steps = 0
     private(set) var faults: [String] = []
@@ -71,10 +73,15 @@ private struct GateFate {
             task.handler = .plugin(name: "q", handler: "shared")
             return task
         }
+        var once = World.task("once", plugin: "q")
+        once.isOnceInFleet = true
+        once.schedule = (try? CalendarExpression("* * * * *")).map {
+            TaskSchedule(times: .calendar($0, zone: .utc, gap: .shift, fold: .first))
+        }
         scheduler = Scheduler(
             World.settings(
                 seed: seed,
-                tasks: World.everyRule.map(Self.learning) + shared,
+                tasks: World.everyRule.map(Self.learning) + shared + [once],
                 runtimePerDay: RuntimePerDay(refresh: .seconds(240), processing: .seconds(240))
             )
         )
@@ -112,7 +119,7 @@ private struct GateFate {
 
     mutating func next() throws {
         steps += 1
-        switch below(20) {
+        switch below(21) {
         case 0..<4: submit(isManual: false)
         case 4: submit(isManual: true)
         case 5, 6: arrive()
@@ -127,6 +134,7 @@ private struct GateFate {
         case 16: use()
         case 17: holdForStore()
         case 18: pauseOrResume()
+        case 19: hearOfFleet()
         default: pass()
         }
     }
@@ -179,6 +187,7 @@ private struct GateFate {
         let before = lastLook ?? waiting
         var effects: [SchedulerEffect] = []
         event(&scheduler, now, &effects)
+        for case .claimStart(let claim) in effects { claims.append(claim) }
         var first: RunID?
         for case .startRun(let start) in effects {
             running.append(start)
@@ -193,7 +202,10 @@ private struct GateFate {
         }
         if isOnlyTime {
             // Nothing but time has passed since the gates were looked at.
-            let open = before.filter { $0.value.closed.isEmpty }
+            // A start that one host of the fleet serves is claimed first.
+            let open = before.filter {
+                $0.value.closed.isEmpty && $0.value.request.task != "once"
+            }
             let isFirstOpen = first.map { before[$0]?.closed.isSubset(of: [.predecessor]) ?? true }
             if !open.isEmpty, first == nil { faults.append("\(open.keys) begin not") }
             if isFirstOpen == false { faults.append("another one begins first") }
@@ -318,6 +330,21 @@ private struct GateFate {
             user: "a test"
         )
         happen(opening: []) { $0.pause(pause, now: $1, &$2) }
+    }
+
+    private mutating func hearOfFleet() {
+        switch below(8) {
+        case 0: happen(opening: []) { $0.fleetLost("a test", now: $1, &$2) }
+        case 1, 2: happen(opening: []) { $0.fleetRenewed(until: .never, now: $1, &$2) }
+        default:
+            guard !claims.isEmpty else { return }
+            let claim = claims.removeFirst()
+            let answers: [FleetAnswer] = [
+                .claimed, .claimed, .claimed, .taken(by: "b"), .served(by: "b"), .unknown,
+            ]
+            let answer = answers[below(answers.count)]
+            happen(opening: [.fleet]) { $0.fleetAnswered(claim, answer, now: $1, &$2) }
+        }
     }
 
     private mutating func changePlugin() {

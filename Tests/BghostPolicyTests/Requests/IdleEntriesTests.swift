@@ -119,6 +119,8 @@ import Testing
                 "missed \(side.index.entries[entry].identifier) \(request.id.low)"
             case .paused(let request, let entry):
                 "paused \(side.index.entries[entry].identifier) \(request.id.low)"
+            case .served(let request, let entry):
+                "served \(side.index.entries[entry].identifier) \(request.id.low)"
             case .displace(let entry): "displace \(side.index.entries[entry].identifier)"
             }
         }

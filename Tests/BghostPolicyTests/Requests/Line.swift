@@ -66,6 +66,7 @@ struct Line {
             case .skipped(let request, _): done.append("skip \(request.id.low)")
             case .missed(let request, _): done.append("missed \(request.id.low)")
             case .paused(let request, _): done.append("paused \(request.id.low)")
+            case .served(let request, _): done.append("served \(request.id.low)")
             case .displace: done.append("displace")
             }
         }

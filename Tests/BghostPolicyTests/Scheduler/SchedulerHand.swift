@@ -21,6 +21,9 @@ struct SchedulerHand {
     private(set) var memories: [String: TaskMemory] = [:]
     private(set) var runtime: [RuntimeUse] = []
     private(set) var pauses: [PauseTarget: Pause] = [:]
+    /// The claims to starts of schedules, and their ends.
+    private(set) var claimed: [FleetClaim] = []
+    private(set) var released: [(claim: FleetClaim, release: FleetRelease)] = []
     /// How requests ended that got no run.
     private(set) var ends: [RunID: RequestEnd] = [:]
     /// Starts that did not happen, or happened late.
@@ -335,6 +338,8 @@ struct SchedulerHand {
             start.changes.forEach { keep($0) }
         case .log(let note): notes.append(note)
         case .stop(let handle, _, _): stopped.append(handle)
+        case .claimStart(let claim): claimed.append(claim)
+        case .releaseStart(let claim, let release): released.append((claim, release))
         case .inspect, .requestClosed: break
         }
     }

@@ -71,6 +71,7 @@ struct RouteSubjects {
             ),
             "/v1/uses": (["/v1/uses", "/v1/uses?task=late.task"], ["/v1/uses?task=nosuch"]),
             "/v1/drain": (["/v1/drain"], ["/v1/drain?finish=true"]),
+            "/v1/fleet": (["/v1/fleet"], ["/v1/fleet?task=a"]),
             "/v1/pauses": (["/v1/pauses"], ["/v1/pauses?task=a"]),
             "/v1/alerts": (["/v1/alerts"], ["/v1/alerts?task=a"]),
             "/v1/why": (

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+package import BghostModel
+
+/// The fleet, as one of its hosts sees it.
+package struct FleetStatus: Equatable, Sendable {
+    /// The name of the asked host; "" if it is in no fleet.
+    package var name: String
+    /// How long the asked host may begin runs without another answer of the fleet, nanoseconds; 0 without a
+    /// valid lease.
+    package var validFor: Int64
+    /// Since when it has no valid lease, Unix nanoseconds.
+    package var lostAt: Int64?
+    /// Why the fleet does not answer; "" if it does.
+    package var problem: String
+    /// In the order of their names.
+    package var hosts: [FleetHost]
+
+    package init(
+        name: String = "",
+        validFor: Int64 = 0,
+        lostAt: Int64? = nil,
+        problem: String = "",
+        hosts: [FleetHost] = []
+    ) {
+        self.name = name
+        self.validFor = validFor
+        self.lostAt = lostAt
+        self.problem = problem
+        self.hosts = hosts
+    }
+
+    /// Whether the asked host is in a fleet and cannot serve its starts.
+    package var needsAttention: Bool { !name.isEmpty && validFor == 0 }
+}

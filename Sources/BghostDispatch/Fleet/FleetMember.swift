@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostAPI
+package import BghostBase
+package import BghostLinux
+package import BghostModel
+internal import BghostPolicy
+package import BghostServices
+
+/// This host's membership in a fleet: its lease, its claims, and what the fleet answers.
+///
+/// The link works on a thread of its own, in the order of the calls. Without a fleet there is no thread and no
+/// deadline. The host owns it. Use it on the reactor's thread only; it does not block. A renewal costs O(open
+/// claims), anything else O(1).
+package final class FleetMember {
+    private let settings: FleetSettings?
+    private let link: (any FleetLink)?
+    private let dispatcher: Dispatcher
+    private let deadlines: Deadlines
+    private let clock: DaemonClock
+    private let log: HostLog
+    private let reactor: Reactor
+    private var thread: WorkThread?
+    private var deadline: MonotonicInstant = .zero
+    /// When the next renewal is sent, in time since boot.
+    private var renewal: MonotonicInstant = .zero
+    private var isRenewing = false
+    /// Until when runs may start, in time since boot; zero without a lease.
+    private var validUntil: MonotonicInstant = .zero
+    /// Why the last call failed.
+    private var problem: FleetProblem?
+    /// Since when there is no valid lease, Unix nanoseconds.
+    private var lostAt: Int64?
+    /// Ends of claims that the fleet does not have yet; at most one for each claim.
+    private var unreleased: [(claim: FleetClaim, release: FleetRelease)] = []
+    private lazy var reference = ReactorReference(self, on: reactor)
+
+    /// - Parameter link: `nil` without a fleet.
+    package init(
+        _ settings: FleetSettings?,
+        _ link: (any FleetLink)?,
+        _ dispatcher: Dispatcher,
+        _ deadlines: Deadlines,
+        _ clock: DaemonClock,
+        log: HostLog,
+        reactor: Reactor
+    ) {
+        self.settings = settings
+        self.link = link
+        self.dispatcher = dispatcher
+        self.deadlines = deadlines
+        self.clock = clock
+        self.log = log
+        self.reactor = reactor
+    }
+
+    /// Registers this host; call it before the scheduler starts.
+    package func begin() {
+        guard link != nil else { return }
+        thread = WorkThread()
+        lostAt = clock.wall
+        dispatcher.decide { scheduler, now, effects in
+            scheduler.fleetLost("this host has not registered yet", now: now, &effects)
+        }
+        renew()
+    }
+
+    /// Leaves the fleet, so that no other host waits for this one's lease.
+    ///
+    /// It returns when the fleet knows, or after a quarter of the lease.
+    package nonisolated(nonsending) func leave() async {
+        guard let link, let thread else { return }
+        self.thread = nil
+        await withCheckedContinuation { continuation in
+            thread.perform {
+                link.leave()
+                continuation.resume()
+            }
+        }
+        thread.end()
+    }
+
+    // MARK: Deadlines
+
+    package func isLive(_ deadline: MonotonicInstant) -> Bool { deadline == self.deadline }
+
+    /// Renews the lease, or reports its end.
+    package func deadlinePassed() {
+        clock.read()
+        let now = clock.moment.sinceBoot
+        if validUntil != .zero, now >= validUntil {
+            lose(problem ?? FleetProblem(.unreachable, "its store has not answered in time"))
+        }
+        if now >= renewal { renew() } else { arm() }
+    }
+
+    private func arm() {
+        let now = clock.moment.sinceBoot
+        let next = validUntil == .zero ? renewal : min(renewal, validUntil)
+        deadline = clock.monotonic + (next > now ? next.since(now) : 0)
+        deadlines.arm(.fleet, at: deadline)
+    }
+
+    // MARK: The lease
+
+    /// Two renewals may fail before the lease counts as lost.
+    private var period: UInt64 { (settings?.leaseNanoseconds ?? 0) / 6 }
+
+    private func renew() {
+        guard let link, let thread else { return }
+        renewal = clock.moment.sinceBoot + period
+        arm()
+        guard !isRenewing else { return }
+        isRenewing = true
+        thread.perform { [reference] in
+            let result: Result<FleetRenewal, FleetProblem>
+            do throws(FleetProblem) {
+                result = .success(try link.renew())
+            } catch {
+                result = .failure(error)
+            }
+            reference.perform { $0.renewed(result) }
+        }
+    }
+
+    private func renewed(_ result: Result<FleetRenewal, FleetProblem>) {
+        isRenewing = false
+        guard thread != nil, let settings else { return }
+        clock.read()
+        switch result {
+        case .failure(let problem):
+            let isNew = self.problem != problem
+            self.problem = problem
+            if validUntil == .zero || clock.moment.sinceBoot >= validUntil {
+                if isNew || validUntil != .zero { lose(problem) }
+            } else if isNew {
+                log.write(.warning, "fleet.unanswered", problem.reason)
+            }
+        case .success(let renewal):
+            // Another host waits for the whole lease; half of it remains for stopping the runs.
+            let end = renewal.sentAt + settings.leaseNanoseconds / 2
+            if lostAt != nil {
+                log.write(.info, "fleet.joined", "`\(settings.name)` has a lease in the fleet")
+            }
+            (problem, lostAt) = (nil, nil)
+            validUntil = end
+            arm()
+            dispatcher.decide { scheduler, now, effects in
+                scheduler.fleetRenewed(until: end, now: now, &effects)
+            }
+            if !renewal.open.isEmpty {
+                dispatcher.decide { scheduler, now, effects in
+                    scheduler.fleetClaims(renewal.open, now: now, &effects)
+                }
+            }
+            let releases = unreleased
+            unreleased = []
+            for (claim, end) in releases { release(claim, end) }
+        }
+    }
+
+    private func lose(_ problem: FleetProblem) {
+        validUntil = .zero
+        lostAt = lostAt ?? clock.wall
+        let reason = problem.reason
+        log.write(
+            .warning,
+            "fleet.lost",
+            "no valid lease in the fleet, so no task with `onceInFleet` starts: \(reason)"
+        )
+        dispatcher.decide { scheduler, now, effects in
+            scheduler.fleetLost(reason, now: now, &effects)
+        }
+    }
+
+    // MARK: Claims
+
+    /// Claims a start, and passes the answer to the scheduler.
+    package func claim(_ claim: FleetClaim) {
+        guard let link, let thread else { return answer(claim, .unknown) }
+        thread.perform { [reference] in
+            let answer: FleetAnswer
+            do throws(FleetProblem) {
+                answer = try link.claim(claim)
+            } catch {
+                // The next renewal finds out what is wrong, and claims it again.
+                answer = .unknown
+            }
+            reference.perform { $0.answer(claim, answer) }
+        }
+    }
+
+    private func answer(_ claim: FleetClaim, _ answer: FleetAnswer) {
+        clock.read()
+        dispatcher.decide { scheduler, now, effects in
+            scheduler.fleetAnswered(claim, answer, now: now, &effects)
+        }
+    }
+
+    /// Ends a claim, now or when the fleet answers again.
+    package func release(_ claim: FleetClaim, _ release: FleetRelease) {
+        guard let link, let thread else { return }
+        thread.perform { [reference] in
+            do throws(FleetProblem) {
+                try link.release(claim, release)
+            } catch {
+                reference.perform { $0.unreleased.append((claim, release)) }
+            }
+        }
+    }
+
+    // MARK: Questions
+
+    /// The hosts of the fleet, as its store has them.
+    package nonisolated(nonsending) func status() async -> FleetStatus {
+        guard let settings, let link, let thread else { return FleetStatus() }
+        var status = FleetStatus()
+        status.name = settings.name
+        let now = clock.moment.sinceBoot
+        status.validFor = validUntil > now ? Int64(clamping: validUntil.since(now)) : 0
+        status.problem = problem?.reason ?? ""
+        status.lostAt = lostAt
+        let answer: Result<[FleetHost], FleetProblem> = await withCheckedContinuation { reply in
+            thread.perform {
+                do throws(FleetProblem) {
+                    reply.resume(returning: .success(try link.hosts()))
+                } catch {
+                    reply.resume(returning: .failure(error))
+                }
+            }
+        }
+        switch answer {
+        case .success(let hosts): status.hosts = hosts
+        case .failure(let error): status.problem = error.reason
+        }
+        return status
+    }
+}
