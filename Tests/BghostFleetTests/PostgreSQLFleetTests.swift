@@ -187,6 +187,21 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `A wrong password is refused and the right one is taken`() throws {
+        try server.query(
+            "CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'geheim'",
+            in: database
+        )
+        let guarded = server.connection(database, user: "guarded")
+        let wrong = fleet("web-1", connection: guarded + " password=falsch")
+        let problem = try #require(refusal { _ = try wrong.renew() })
+        #expect(problem.kind == .refused && problem.reason.contains("password"), "\(problem)")
+        #expect(!problem.reason.contains("falsch"))
+        #expect(try server.query("SELECT to_regclass('bghost.host')", in: database).isEmpty)
+        #expect(try fleet("web-1", connection: guarded + " password=geheim").renew().open.isEmpty)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `A wrong address or text is an error without the text`() throws {
         let folder = try TemporaryDirectory()
         let away = fleet("web-1", connection: "host=\(folder.path) dbname=x password=geheim")

@@ -51,6 +51,9 @@ package final class PostgreSQLServer: Sendable {
             "initdb", "--pgdata", data, "--username", "fleet", "--auth", "trust", "--no-sync",
             "--no-instructions", "--encoding", "UTF8", "--locale", "C",
         ])
+        // The user `guarded` needs a password, all others none.
+        let access = "local all guarded scram-sha-256\nlocal all all trust\n"
+        _ = try folder.write(access, to: "data/pg_hba.conf")
         try start()
     }
 
