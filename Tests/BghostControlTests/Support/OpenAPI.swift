@@ -208,7 +208,7 @@ struct OpenAPI {
     private static func parameter(_ name: String, _ place: String, _ summary: String) -> JSONNode {
         object([
             ("name", .text(name)), ("in", .text(place)), ("description", .text(summary)),
-            ("required", JSONNode(.bool(place == "path"))),
+            ("required", JSONNode(.bool(place == "path" || summary.hasSuffix("; needed.")))),
             ("schema", object([("type", .text("string"))])),
         ])
     }
