@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostAPI
+import BghostBase
+@testable import BghostDispatch
+import BghostLinux
+import BghostModel
+import BghostOwnerSupport
+import BghostPolicy
+@testable import BghostServices
+import Synchronization
+import Testing
+
+/// The owner of the lease, with a fleet that answers as the test says; `BghostFleetTests` has a real one.
+@Suite(.timeLimit(.minutes(5))) struct FleetMemberTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    /// How long the machine has slept, which the test sets to let time pass.
+    private final class Sleep: Sendable {
+        private let nanoseconds = Atomic<UInt64>(0)
+
+        var slept: UInt64 { nanoseconds.load(ordering: .relaxed) }
+
+        func pass(seconds: UInt64) {
+            nanoseconds.add(seconds * FleetMemberTests.second, ordering: .relaxed)
+        }
+    }
+
+    /// Answers renewals with what the test has left for it, the last answer again and again.
+    private final class Link: FleetLink {
+        private struct State {
+            var renewals: [Result<[FleetClaim], FleetProblem>]
+            var claims: [FleetClaim] = []
+            var releases: [FleetRelease] = []
+            var renewed = 0
+            var hasLeft = false
+        }
+
+        private let state: Mutex<State>
+        private let sleep: Sleep
+
+        init(_ renewals: [Result<[FleetClaim], FleetProblem>], _ sleep: Sleep) {
+            state = Mutex(State(renewals: renewals))
+            self.sleep = sleep
+        }
+
+        var renewed: Int { state.withLock(\.renewed) }
+        var claims: [FleetClaim] { state.withLock(\.claims) }
+        var releases: [FleetRelease] { state.withLock(\.releases) }
+        var hasLeft: Bool { state.withLock(\.hasLeft) }
+
+        func renew() throws(FleetProblem) -> FleetRenewal {
+            let sentAt = Monotonic.now + sleep.slept
+            let answer = state.withLock { state in
+                state.renewed += 1
+                return state.renewals.count > 1 ? state.renewals.removeFirst() : state.renewals[0]
+            }
+            return FleetRenewal(sentAt: sentAt, open: try answer.get())
+        }
+
+        func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer {
+            state.withLock { $0.claims.append(claim) }
+            return .claimed
+        }
+
+        func release(_ claim: FleetClaim, _ release: FleetRelease) throws(FleetProblem) {
+            // Like the renewals, the first one fails if their next answer does.
+            let problem: FleetProblem? = state.withLock { state in
+                if case .failure(let problem) = state.renewals[0] { return problem }
+                state.releases.append(release)
+                return nil
+            }
+            if let problem { throw problem }
+        }
+
+        func hosts() throws(FleetProblem) -> [FleetHost] { [] }
+
+        func leave() { state.withLock { $0.hasLeft = true } }
+    }
+
+    /// What a member needs, on a reactor.
+    private struct Parts {
+        let sleep = Sleep()
+        let link: Link
+        let clock: DaemonClock
+        let deadlines: Deadlines
+        let dispatcher: Dispatcher
+        let member: FleetMember
+        let log = HostLog()
+
+        init(_ reactor: Reactor, _ renewals: [Result<[FleetClaim], FleetProblem>]) {
+            let sleep = sleep
+            link = Link(renewals, sleep)
+            clock = DaemonClock(reactor, machineSlept: { sleep.slept })
+            deadlines = Deadlines(reactor)
+            let clock = clock
+            dispatcher = Dispatcher(
+                SampleManifest.settings(),
+                moment: { clock.moment },
+                recorder: nil
+            )
+            member = FleetMember(
+                FleetSettings(connection: "", name: "one", lease: .seconds(600)),
+                link,
+                dispatcher,
+                deadlines,
+                clock,
+                log: log,
+                reactor: reactor
+            )
+        }
+
+        func events() -> [String] {
+            log.entries(matching: LogFilter(), limit: 100).map(\.event)
+                .filter { $0.hasPrefix("fleet.") }
+        }
+
+        /// Lets time pass, and what is due then happen.
+        func pass(seconds: UInt64) {
+            sleep.pass(seconds: seconds)
+            member.deadlinePassed()
+        }
+    }
+
+    private static let unanswered = FleetProblem(.unreachable, "no server: it is off")
+
+    @Test func `Runs may start for half of the lease, from the sending of the renewal`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let parts = Parts(actor.reactor, [.success([]), .failure(Self.unanswered)])
+            let start = Monotonic.now
+            parts.member.begin()
+            await ReactorActor.wait { parts.events() == ["fleet.joined"] }
+            let status = await parts.member.status()
+            #expect(status.name == "one" && status.problem.isEmpty && status.lostAt == nil)
+            // The machine may be slow.
+            let least = 300 * Self.second - min(Monotonic.now.since(start), 300 * Self.second)
+            #expect((least...300 * Self.second).contains(UInt64(status.validFor)))
+            // The renewals after it fail, and the lease is kept until half of it has passed.
+            parts.pass(seconds: 120)
+            await ReactorActor.wait { parts.events().count == 2 }
+            #expect(parts.events() == ["fleet.joined", "fleet.unanswered"])
+            #expect(await parts.member.status().validFor > 0)
+            parts.pass(seconds: 200)
+            #expect(parts.events() == ["fleet.joined", "fleet.unanswered", "fleet.lost"])
+            let lost = await parts.member.status()
+            #expect(lost.validFor == 0 && lost.lostAt != nil)
+            #expect(lost.problem == Self.unanswered.reason)
+            await parts.member.leave()
+            #expect(parts.link.hasLeft)
+        }
+    }
+
+    @Test func `A host without an answer has no lease, and says so once`() async throws {
+        try await ReactorActor.run { actor in
+            let parts = Parts(actor.reactor, [.failure(Self.unanswered)])
+            parts.member.begin()
+            await ReactorActor.wait { parts.events() == ["fleet.lost"] }
+            for round in 2...4 {
+                parts.pass(seconds: 120)
+                await ReactorActor.wait { parts.link.renewed == round }
+            }
+            #expect(await parts.member.status().validFor == 0)
+            #expect(parts.events() == ["fleet.lost"])
+            await parts.member.leave()
+        }
+    }
+
+    @Test func `An end that the fleet does not have yet is sent after the next renewal`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let parts = Parts(
+                actor.reactor,
+                [.success([]), .failure(Self.unanswered), .failure(Self.unanswered), .success([])]
+            )
+            parts.member.begin()
+            await ReactorActor.wait { parts.events() == ["fleet.joined"] }
+            let claim = FleetClaim(task: "backup", slot: 1, request: RunID(high: 1, low: 1))
+            parts.member.release(claim, .served)
+            parts.pass(seconds: 120)
+            await ReactorActor.wait { parts.link.renewed == 2 }
+            #expect(parts.link.releases == [])
+            parts.pass(seconds: 120)
+            await ReactorActor.wait { parts.link.renewed == 3 }
+            parts.pass(seconds: 120)
+            await ReactorActor.wait { parts.link.releases == [.served] }
+            #expect(parts.events().last == "fleet.joined")
+            await parts.member.leave()
+        }
+    }
+
+    @Test func `Without a fleet there is nothing to do`() async throws {
+        try await ReactorActor.run { actor in
+            let parts = Parts(actor.reactor, [.success([])])
+            let none = FleetMember(
+                nil,
+                nil,
+                parts.dispatcher,
+                parts.deadlines,
+                parts.clock,
+                log: parts.log,
+                reactor: actor.reactor
+            )
+            none.begin()
+            #expect(await none.status() == FleetStatus())
+            await none.leave()
+            #expect(parts.deadlines.count == 0)
+        }
+    }
+}
