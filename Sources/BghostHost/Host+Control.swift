@@ -250,8 +250,9 @@ extension Host: HostControl {
         try await commands.logs.search(question)
     }
 
-    package func followLogs(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
-        services.log.follow(matching: filter, limit: limit)
+    package func followLogs(matching filter: LogFilter, limit: Int) -> FollowedLog {
+        let (lines, end) = services.log.follow(matching: filter, limit: limit)
+        return FollowedLog(lines, end: end)
     }
 }
 

@@ -99,7 +99,7 @@ import Testing
     @Test func `A slow follower is bounded in bytes and learns what it lost`() async throws {
         let log = log()
         log.write(.info, "", "before")
-        let stream = log.follow(matching: LogFilter(), limit: 1)
+        let stream = log.follow(matching: LogFilter(), limit: 1).lines
         let long = String(repeating: "z", count: 100_000)
         for number in 0..<200 { log.write(.info, "", "\(number) \(long)") }
         log.endFollowers()
@@ -120,7 +120,7 @@ import Testing
     @Test func `A follower gets the lines from before and each new one, once and in order`() async {
         let log = log()
         for number in 0..<10 { log.write(.info, "", "\(number)") }
-        let stream = log.follow(matching: LogFilter(level: .info), limit: 3)
+        let stream = log.follow(matching: LogFilter(level: .info), limit: 3).lines
         for number in 10..<20 { log.write(.info, "", "\(number)") }
         log.endFollowers()
         var lines: [String] = []
@@ -131,7 +131,7 @@ import Testing
     @Test func `A follower that is gone is forgotten`() async {
         let log = log()
         for _ in 0..<3 {
-            let stream = log.follow(matching: LogFilter(), limit: 0)
+            let stream = log.follow(matching: LogFilter(), limit: 0).lines
             let task = Task { for await _ in stream {} }
             task.cancel()
             await task.value

@@ -222,5 +222,17 @@ package protocol HostControl: AuditControl {
     func searchLogs(_ question: LogQuestion) async throws(OperatorRefusal) -> LogPage
 
     /// The same entries, and then each new one, until the consumer stops.
-    func followLogs(matching filter: LogFilter, limit: Int) async -> AsyncStream<LogEntry>
+    func followLogs(matching filter: LogFilter, limit: Int) async -> FollowedLog
+}
+
+/// The lines of a log as they are written.
+package struct FollowedLog: Sendable {
+    package let lines: AsyncStream<LogEntry>
+    /// Ends the stream after the lines that wait; any thread may call it.
+    package let end: @Sendable () -> Void
+
+    package init(_ lines: AsyncStream<LogEntry>, end: @escaping @Sendable () -> Void) {
+        self.lines = lines
+        self.end = end
+    }
 }

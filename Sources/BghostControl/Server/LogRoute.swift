@@ -59,10 +59,15 @@ struct LogRoute: Sendable {
     private func follow(_ request: Request, _ filter: LogFilter, _ limit: Int) -> Response {
         let body = ResponseBody { writer in
             try await request.body.consumeWithCancellationOnInboundClose { _ in
-                let entries = await host.followLogs(matching: filter, limit: limit)
-                for await entry in entries.cancelOnGracefulShutdown() {
-                    let line = APICoder.json(API.LogLine(entry)) + [UInt8(ascii: "\n")]
-                    try await writer.write(ByteBuffer(bytes: line))
+                let log = await host.followLogs(matching: filter, limit: limit)
+                // What was written before the daemon stops is shown.
+                try await withGracefulShutdownHandler {
+                    for await entry in log.lines {
+                        let line = APICoder.json(API.LogLine(entry)) + [UInt8(ascii: "\n")]
+                        try await writer.write(ByteBuffer(bytes: line))
+                    }
+                } onGracefulShutdown: {
+                    log.end()
                 }
             }
             try await writer.finish(nil)

@@ -199,7 +199,12 @@ package final class HostLog: Sendable {
     /// The newest matching lines, and each new one when it is written.
     ///
     /// A consumer that is more than 1024 lines or 2 MiB behind loses the oldest of them.
-    package func follow(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
+    ///
+    /// - Returns: the lines, and a function that ends them after those that wait. Any thread may call it.
+    package func follow(
+        matching filter: LogFilter,
+        limit: Int
+    ) -> (lines: AsyncStream<LogEntry>, end: @Sendable () -> Void) {
         let follower = LogFollower(filter, limit: limit)
         // Lines after `last` come to the follower; those up to it are looked up.
         let (number, last) = state.withLock { state in
@@ -211,11 +216,12 @@ package final class HostLog: Sendable {
         let lease = LogLease(follower) { [weak self] in
             self?.state.withLock { $0.followers[number] = nil }
         }
-        return AsyncStream {
+        let lines = AsyncStream {
             await lease.follower.next()
         } onCancel: {
             follower.end()
         }
+        return (lines, { follower.end() })
     }
 
     var followersCount: Int { state.withLock { $0.followers.count } }

@@ -360,7 +360,7 @@ actor MemoryHost: HostControl {
         )
     }
 
-    func followLogs(matching filter: LogFilter, limit: Int) -> AsyncStream<LogEntry> {
+    func followLogs(matching filter: LogFilter, limit: Int) -> FollowedLog {
         let (lines, continuation) = AsyncStream<LogEntry>.makeStream()
         logs(matching: filter, limit: limit).forEach { continuation.yield($0) }
         followerSerial += 1
@@ -370,7 +370,7 @@ actor MemoryHost: HostControl {
             happened.yield(.followerGone)
         }
         happened.yield(.following)
-        return lines
+        return FollowedLog(lines) { continuation.finish() }
     }
 }
 

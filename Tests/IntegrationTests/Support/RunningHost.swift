@@ -84,7 +84,7 @@ final class RunningHost: Sendable {
 
     /// What the log holds and each new line as it comes.
     func follow(_ filter: LogFilter = LogFilter()) -> AsyncStream<LogEntry> {
-        log.follow(matching: filter, limit: 8192)
+        log.follow(matching: filter, limit: 8192).lines
     }
 
     /// Waits until the log has a line.
