@@ -115,10 +115,17 @@ import Testing
                 .filter { $0.hasPrefix("fleet.") }
         }
 
-        /// Lets time pass, and what is due then happen.
-        func pass(seconds: UInt64) {
+        /// Registers the host, and waits until it has its answer.
+        nonisolated(nonsending) func begin() async {
+            member.begin()
+            await ReactorActor.wait { !member.isRenewing }
+        }
+
+        /// Lets time pass, and waits until what is due then has its answer.
+        nonisolated(nonsending) func pass(seconds: UInt64) async {
             sleep.pass(seconds: seconds)
             member.deadlinePassed()
+            await ReactorActor.wait { !member.isRenewing }
         }
     }
 
@@ -130,19 +137,18 @@ import Testing
         try await ReactorActor.run { actor in
             let parts = Parts(actor.reactor, [.success([]), .failure(Self.unanswered)])
             let start = Monotonic.now
-            parts.member.begin()
-            await ReactorActor.wait { parts.events() == ["fleet.joined"] }
+            await parts.begin()
+            #expect(parts.events() == ["fleet.joined"])
             let status = await parts.member.status()
             #expect(status.name == "one" && status.problem.isEmpty && status.lostAt == nil)
             // The machine may be slow.
             let least = 300 * Self.second - min(Monotonic.now.since(start), 300 * Self.second)
             #expect((least...300 * Self.second).contains(UInt64(status.validFor)))
             // The renewals after it fail, and the lease is kept until half of it has passed.
-            parts.pass(seconds: 120)
-            await ReactorActor.wait { parts.events().count == 2 }
+            await parts.pass(seconds: 120)
             #expect(parts.events() == ["fleet.joined", "fleet.unanswered"])
             #expect(await parts.member.status().validFor > 0)
-            parts.pass(seconds: 200)
+            await parts.pass(seconds: 200)
             #expect(parts.events() == ["fleet.joined", "fleet.unanswered", "fleet.lost"])
             let lost = await parts.member.status()
             #expect(lost.validFor == 0 && lost.lostAt != nil)
@@ -155,11 +161,11 @@ import Testing
     @Test func `A host without an answer has no lease, and says so once`() async throws {
         try await ReactorActor.run { actor in
             let parts = Parts(actor.reactor, [.failure(Self.unanswered)])
-            parts.member.begin()
-            await ReactorActor.wait { parts.events() == ["fleet.lost"] }
+            await parts.begin()
+            #expect(parts.events() == ["fleet.lost"])
             for round in 2...4 {
-                parts.pass(seconds: 120)
-                await ReactorActor.wait { parts.link.renewed == round }
+                await parts.pass(seconds: 120)
+                #expect(parts.link.renewed == round)
             }
             #expect(await parts.member.status().validFor == 0)
             #expect(parts.events() == ["fleet.lost"])
@@ -175,16 +181,16 @@ import Testing
                 actor.reactor,
                 [.success([]), .failure(Self.unanswered), .failure(Self.unanswered), .success([])]
             )
-            parts.member.begin()
-            await ReactorActor.wait { parts.events() == ["fleet.joined"] }
+            await parts.begin()
+            #expect(parts.events() == ["fleet.joined"])
             let claim = FleetClaim(task: "backup", slot: 1, request: RunID(high: 1, low: 1))
             parts.member.release(claim, .served)
-            parts.pass(seconds: 120)
-            await ReactorActor.wait { parts.link.renewed == 2 }
+            await parts.pass(seconds: 120)
+            #expect(parts.link.renewed == 2)
             #expect(parts.link.releases == [])
-            parts.pass(seconds: 120)
-            await ReactorActor.wait { parts.link.renewed == 3 }
-            parts.pass(seconds: 120)
+            await parts.pass(seconds: 120)
+            #expect(parts.link.renewed == 3)
+            await parts.pass(seconds: 120)
             await ReactorActor.wait { parts.link.releases == [.served] }
             #expect(parts.events().last == "fleet.joined")
             await parts.member.leave()

@@ -24,7 +24,7 @@ package final class FleetMember {
     private var deadline: MonotonicInstant = .zero
     /// When the next renewal is sent, in time since boot.
     private var renewal: MonotonicInstant = .zero
-    private var isRenewing = false
+    private(set) var isRenewing = false
     /// Until when runs may start, in time since boot; zero without a lease.
     private var validUntil: MonotonicInstant = .zero
     /// Why the last call failed.
