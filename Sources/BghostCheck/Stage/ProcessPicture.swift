@@ -62,15 +62,13 @@ struct ProcessPicture: Sendable {
             facts["where descriptor \(fd) leads"] = link("/proc/self/fd/\(fd)")
         }
         facts["the process's name"] = SmallFile.text("/proc/self/comm")
-        var next = environ
-        while let entry = next.pointee {
-            let parts = String(cString: entry).split(
+        for variable in OwnProcess.environment {
+            let parts = variable.split(
                 separator: "=",
                 maxSplits: 1,
                 omittingEmptySubsequences: false
             )
             facts["the variable \(parts[0])"] = parts.count > 1 ? "\"\(parts[1])\"" : "\"\""
-            next += 1
         }
         return ProcessPicture(facts: facts)
     }

@@ -93,22 +93,14 @@ package final class FileWatch: Sendable {
         String
     >? {
         var found: Set<String> = []
-        var offset = 0
-        let header = MemoryLayout<inotify_event>.size
-        while offset + header <= bytes.count {
-            let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
-            let end = offset + header + Int(event.len)
-            guard end <= bytes.count else { break }
-            let name = String(
-                decoding: bytes[offset + header..<end].prefix { $0 != 0 },
-                as: UTF8.self
-            )
-            offset = end
-            guard event.mask & UInt32(IN_Q_OVERFLOW) == 0 else { return nil }
-            guard let names = table.owners[event.wd] else { continue }
+        for event in InotifyEvents(bytes) {
+            guard !event.has(IN_Q_OVERFLOW) else { return nil }
+            guard let names = table.owners[event.watch] else { continue }
             // An event without a name concerns the folder itself.
-            for (own, owners) in names where name.isEmpty || own == name { found.formUnion(owners) }
-            if event.mask & UInt32(IN_IGNORED) != 0 { table.owners[event.wd] = nil }
+            for (own, owners) in names where event.name.isEmpty || own == event.name {
+                found.formUnion(owners)
+            }
+            if event.has(IN_IGNORED) { table.owners[event.watch] = nil }
         }
         return found
     }

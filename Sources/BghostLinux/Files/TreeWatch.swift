@@ -43,7 +43,7 @@ package final class TreeWatch {
         let watch = inotify_add_watch(descriptor, root, Self.events & ~UInt32(IN_DONT_FOLLOW))
         guard watch >= 0 else { throw SystemError("watch", root, code: errno) }
         folders[watch] = ""
-        addFolders(below: "", depth: 0)
+        addFolders(below: "")
     }
 
     deinit { close(descriptor) }
@@ -70,39 +70,26 @@ package final class TreeWatch {
         func add(_ path: String) {
             if found.count < 64, !found.contains(path) { found.append(path) }
         }
-        var offset = 0
-        let header = MemoryLayout<inotify_event>.size
-        while offset + header <= bytes.count {
-            let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
-            let end = offset + header + Int(event.len)
-            guard end <= bytes.count else { return }
-            let name = String(
-                decoding: bytes[offset + header..<end].prefix { $0 != 0 },
-                as: UTF8.self
-            )
-            offset = end
-            if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
+        for event in InotifyEvents(bytes) {
+            if event.has(IN_Q_OVERFLOW) {
                 add("")
-            } else if event.mask & UInt32(IN_IGNORED) != 0 {
-                folders[event.wd] = nil
-            } else if let folder = folders[event.wd], !name.isEmpty {
-                let isFolder = event.mask & UInt32(IN_ISDIR) != 0
-                guard isWatched(name, isFolder) else { continue }
-                let path = folder + name
-                guard isFolder else {
-                    // A file that was only created is empty, and the end of its first write comes.
-                    if event.mask & UInt32(IN_CREATE) == 0 { add(path) }
-                    continue
-                }
-                add(path)
-                if event.mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0 { watch(path + "/", depth: 0) }
+            } else if event.has(IN_IGNORED) {
+                folders[event.watch] = nil
+            } else if let folder = folders[event.watch], !event.name.isEmpty {
+                let isFolder = event.has(IN_ISDIR)
+                guard isWatched(event.name, isFolder) else { continue }
+                let path = folder + event.name
+                // A file that was only created is empty, and the end of its first write comes.
+                if isFolder || !event.has(IN_CREATE) { add(path) }
+                if isFolder, event.has(IN_CREATE | IN_MOVED_TO) { watch(path + "/") }
             }
         }
     }
 
     /// Watches a folder, whose path ends with a slash.
-    private func watch(_ folder: String, depth: Int) {
-        guard folders.count < Self.foldersMax, depth < Self.depthMax else {
+    private func watch(_ folder: String) {
+        let depth = folder.utf8.count { $0 == UInt8(ascii: "/") }
+        guard folders.count < Self.foldersMax, depth <= Self.depthMax else {
             isIncomplete = true
             return
         }
@@ -113,10 +100,10 @@ package final class TreeWatch {
             return
         }
         folders[watch] = folder
-        addFolders(below: folder, depth: depth)
+        addFolders(below: folder)
     }
 
-    private func addFolders(below folder: String, depth: Int) {
+    private func addFolders(below folder: String) {
         guard let stream = opendir(root + "/" + folder) else { return }
         defer { closedir(stream) }
         while let entry = readdir(stream) {
@@ -127,7 +114,7 @@ package final class TreeWatch {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             guard name != ".", name != "..", isWatched(name, true) else { continue }
-            watch(folder + name + "/", depth: depth + 1)
+            watch(folder + name + "/")
         }
     }
 }

@@ -24,6 +24,19 @@ package struct OwnProcess: Equatable, Sendable {
         openDescriptors = max(0, descriptors - 1)
     }
 
+    /// The variables of this process's environment, each as `NAME=value`.
+    ///
+    /// No other thread may change them meanwhile.
+    package static var environment: [String] {
+        var variables: [String] = []
+        var next = environ
+        while let variable = next.pointee {
+            variables.append(String(cString: variable))
+            next += 1
+        }
+        return variables
+    }
+
     /// The second number of the file, in pages.
     static func residentPages(_ text: [UInt8]) -> UInt64? {
         let numbers = text.split(separator: UInt8(ascii: " ")).prefix(2).compactMap { decimal($0) }
