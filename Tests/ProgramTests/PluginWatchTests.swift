@@ -73,6 +73,51 @@ import Testing
         #expect(descendants(of: program.pid).isEmpty)
     }
 
+    @Test func `Ctrl-C stops a build as it would in a terminal`() throws {
+        let build = "trap 'echo cleaned; exit 1' INT; echo building; sleep 600"
+        let program = try start([folder.path, "--watch", "--build", build])
+        // The first line has the command itself.
+        try #require(program.has(2, linesContaining: "building"), "\(program.lines)")
+        program.signal(SIGINT)
+        #expect(program.has(2, linesContaining: "cleaned"), "\(program.lines)")
+        #expect(program.end() == 130)
+    }
+
+    @Test func `A second Ctrl-C kills a run that does not stop, and leaves nothing`() throws {
+        let library = try Fixture.library("misbehave")
+        let program = try start([library, "ignore-cancel", "--watch", "--grace", "1h"])
+        try #require(program.line(containing: "pending") != nil, "\(program.lines)")
+        program.signal(SIGINT)
+        try #require(program.line(containing: "ignored why") != nil, "\(program.lines)")
+        let started = descendants(of: program.pid)
+        #expect(!started.isEmpty)
+        let states = started.flatMap(Self.states)
+        #expect(!states.isEmpty)
+        program.signal(SIGINT)
+        #expect(program.end() == 130)
+        for process in started { #expect(kill(process, 0) != 0 && errno == ESRCH) }
+        for state in states { #expect(access(state, F_OK) != 0, "\(state) is left") }
+    }
+
+    /// The files in folders of runs that a process has open.
+    private static func states(of process: pid_t) -> [String] {
+        let descriptors = (try? File.list("/proc/\(process)/fd")) ?? []
+        return descriptors.compactMap { descriptor in
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = readlink("/proc/\(process)/fd/\(descriptor)", &buffer, buffer.count)
+            return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+        }.filter { $0.hasPrefix("/tmp/bghost-run-") }
+    }
+
+    @Test func `A folder that is not there is an error, and nothing is built elsewhere`() throws {
+        let absent = folder.file("absent")
+        let ran = try Command.run(
+            [Artifact.path("bghost"), "plugin", "run", absent, "--watch", "--build", "touch made"]
+        )
+        #expect(ran.exitCode == 66)
+        #expect(ran.error.contains("cannot read \(absent)"), "\(ran.error)")
+    }
+
     @Test func `Without a build command, the library is watched`() throws {
         let library = folder.file("plugin.so")
         let include = "-I" + PackageRoot.path + "/SDK/Sources/CBghost/include"

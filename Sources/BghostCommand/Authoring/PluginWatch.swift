@@ -102,8 +102,9 @@ final class PluginWatch {
             library?.watch([libraryPath], for: order.file)
             return
         }
-        // What cannot be read is said by the run, which looks for it again.
+        // What is not there is an error below, or a library that the build makes.
         let facts = try? FileFacts(of: path, followsLinks: true)
+        if facts == nil, !path.hasSuffix(".so") { _ = try PluginPath.find(order.file) }
         folder = facts?.kind == .folder ? path : ControlLocation.normalized(".")
         tree = try TreeWatch(folder, isWatched: SourceFiles.have)
         if tree?.isIncomplete == true {
@@ -142,14 +143,14 @@ final class PluginWatch {
                 console.remark("$ \(TerminalText.escaped(build))")
                 // What was changed until now is built now.
                 _ = changed()
-                switch try finish(try start(shell: build)) {
+                switch finish(try start(shell: build)) {
                 case .signal(let signal): return signal
                 case .ended(let status) where status != 0:
                     console.remark("the build failed (\(Self.text(of: status)))")
                     return nil
                 default: break
                 }
-                if let path = changed(), isRestless(path) == false {
+                if let path = changed(), !isRestless(path) {
                     again(path)
                     continue
                 }
@@ -177,7 +178,7 @@ final class PluginWatch {
 
     private func checkAndRun() throws -> Event {
         if let words = order.check {
-            let checked = try stop(on: try start(bghost: words))
+            let checked = stop(on: try start(bghost: words))
             guard case .ended(0) = checked else {
                 if case .ended = checked {
                     console.remark("the plugin does not pass its checks, so it is not run")
@@ -185,7 +186,7 @@ final class PluginWatch {
                 return checked
             }
         }
-        return try stop(on: try start(bghost: order.run))
+        return stop(on: try start(bghost: order.run))
     }
 
     // MARK: Processes
@@ -206,43 +207,39 @@ final class PluginWatch {
         let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard null >= 0 else { throw SystemError("open", "/dev/null", code: errno) }
         defer { close(null) }
-        var environment: [String] = []
-        var next = environ
-        while let text = next.pointee {
-            environment.append(String(cString: text))
-            next += 1
-        }
         let spawned = try Spawner.spawnHere(
             Spawner.Order(
                 path: words[0],
                 arguments: words,
-                environment: environment,
+                environment: OwnProcess.environment,
                 descriptors: [null, output, 2]
             )
         )
         return ChildProcess(spawned)
     }
 
-    /// Waits for a build; a change does not stop it.
-    private func finish(_ child: ChildProcess) throws -> Event {
+    /// Waits for a build; a change does not stop it, since half a library would be left.
+    private func finish(_ child: ChildProcess) -> Event {
         let event = wait(for: child, untilChange: false)
-        if case .signal = event { child.kill() }
+        // The tools of a build remove what they have half written.
+        if case .signal = event { stop(child, -child.pid) }
         return event
     }
 
-    /// Waits for a run; when something changes, it is asked to stop as by Ctrl-C, and has its grace.
-    private func stop(on child: ChildProcess) throws -> Event {
+    /// Waits for a run or a check; when something changes, it is asked to stop, and has its grace.
+    private func stop(on child: ChildProcess) -> Event {
         let event = wait(for: child)
         if case .ended = event { return event }
-        kill(child.pid, SIGINT)
-        while true {
-            // Another change alters nothing; another signal ends it at once.
-            switch wait(for: child, untilChange: false) {
-            case .ended: return event
-            case .signal: child.kill()
-            case .changed: break
-            }
-        }
+        stop(child, child.pid)
+        return event
+    }
+
+    /// Stops a child as Ctrl-C does, and each further signal once more.
+    ///
+    /// At its second Ctrl-C a run is killed by its own command, which then removes its folder.
+    private func stop(_ child: ChildProcess, _ target: pid_t) {
+        kill(target, SIGINT)
+        while case .signal = wait(for: child, untilChange: false) { kill(target, SIGINT) }
     }
 
     // MARK: Waiting
@@ -266,7 +263,7 @@ final class PluginWatch {
             }
             if untilChange, all.last?.revents != 0, let path = changed() {
                 settle()
-                restlessBuilds = 0
+                if restlessBuilds < Self.restlessBuildsMax { restlessBuilds = 0 }
                 return .changed(path)
             }
         }
