@@ -193,44 +193,39 @@ extension Optional: AnyOptional {
 }
 
 private protocol AnyList {
-    static var element: Any.Type { get }
+    associatedtype Element
 }
 
-extension Array: AnyList {
+extension AnyList {
     fileprivate static var element: Any.Type { Element.self }
 }
 
-extension KnownElements: AnyList {
-    fileprivate static var element: Any.Type { Element.self }
-}
+extension Array: AnyList {}
+extension KnownElements: AnyList {}
 
+/// A wrapper of a value in a form.
 private protocol AnyForm {
-    static var form: Any.Type { get }
+    associatedtype Form
 }
 
-extension Formatted: AnyForm {
-    fileprivate static var form: Any.Type { Form.self }
-}
-
-extension FormOrNull: AnyForm {
-    fileprivate static var form: Any.Type { Form.self }
-}
-
-extension FormOrAbsent: AnyForm {
-    fileprivate static var form: Any.Type { Form.self }
-}
-
-extension FormOrDefault: AnyForm {
-    fileprivate static var form: Any.Type { Form.self }
-}
-
+/// A wrapper of an array of such values.
 private protocol AnyForms {
-    static var form: Any.Type { get }
+    associatedtype Form
 }
 
-extension FormElements: AnyForms {
+extension AnyForm {
     fileprivate static var form: Any.Type { Form.self }
 }
+
+extension AnyForms {
+    fileprivate static var form: Any.Type { Form.self }
+}
+
+extension Formatted: AnyForm {}
+extension FormOrNull: AnyForm {}
+extension FormOrAbsent: AnyForm {}
+extension FormOrDefault: AnyForm {}
+extension FormElements: AnyForms {}
 
 private protocol MayBeNull {}
 
