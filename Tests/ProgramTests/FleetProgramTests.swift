@@ -99,17 +99,24 @@ import Testing
         // The host of a long run dies, and another one serves the same start.
         let first = try starter(of: "slow", members)
         let slot = try #require(
-            try server.query("SELECT slot FROM bghost.start WHERE task = 'slow'", in: "fleet").first
+            try server.query(
+                "SELECT min(slot) FROM bghost.start WHERE task = 'slow' AND host = '\(first.name)'",
+                in: "fleet"
+            ).first
         )
         first.daemon.program.signal(SIGKILL)
         #expect(first.daemon.program.end() == -SIGKILL)
         members.removeAll { $0.name == first.name }
-        let second = try starter(of: "slow", members)
-        let served = try server.query(
-            "SELECT host FROM bghost.start WHERE task = 'slow' AND slot = \(slot)",
-            in: "fleet"
-        )
-        #expect(served == [second.name])
+        var served = first.name
+        for _ in 0..<10_000 where served == first.name {
+            served = try #require(
+                try server.query(
+                    "SELECT host FROM bghost.start WHERE task = 'slow' AND slot = \(slot)",
+                    in: "fleet"
+                ).first
+            )
+        }
+        #expect(members.map(\.name).contains(served), "\(served)")
 
         // Without its server, the run of the owner is stopped, and none begins.
         try server.stop()

@@ -8,12 +8,17 @@ import Testing
 
 /// `UserDefaults` in the plugin's data directory.
 @Suite(.timeLimit(.minutes(5)))
-struct DefaultsTests {
+final class DefaultsTests {
     private let directory: URL
 
     init() throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "bghost-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        // A folder that is left costs nothing but room.
+        try? FileManager.default.removeItem(at: directory)
     }
 
     /// Carries out a body in a run of a plugin of its own, with the same data directory each time.
