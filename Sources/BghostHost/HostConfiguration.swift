@@ -50,6 +50,10 @@ package struct HostConfiguration: Sendable {
     var isSubreaper: Bool
     /// Whether plugins are allowed in places that other users could change (development mode).
     package var allowsUntrustedFiles = false
+    /// Whether a debugger of the same user may attach to workers; deadlines stand still while one does.
+    ///
+    /// It needs `allowsUntrustedFiles`, which pauses the deadlines of runs.
+    package var allowsDebugger = false
     /// Sends messages to the service manager without waiting, and returns whether it could; `nil` if there is
     /// no manager.
     package var notify: (@Sendable ([ServiceMessage]) -> Bool)?

@@ -37,8 +37,9 @@ pid_t bgs_spawn_process(const struct bgs_spawn *what) {
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(
-      &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+  if (!what->keeps_group) flags |= POSIX_SPAWN_SETPGROUP;
+  posix_spawnattr_setflags(&attributes, flags);
   if (!error)
     error = posix_spawn(&pid, what->path, &actions, &attributes, what->argv, what->envp);
   posix_spawnattr_destroy(&attributes);

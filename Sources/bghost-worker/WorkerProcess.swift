@@ -47,7 +47,8 @@ enum WorkerProcess {
                     order.filterAmongFiles.instructions, order.filterAmongFiles.ownProcess
                 ),
                 owners: WorkerDescriptors.owners,
-                parent: Int32(CommandLine.arguments[1]) ?? 0
+                parent: Int32(CommandLine.arguments[1]) ?? 0,
+                isTraceable: configuration.isTraceable
             ),
             limits: { apply(configuration.limits) }
         )

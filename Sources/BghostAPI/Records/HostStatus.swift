@@ -123,9 +123,9 @@ package struct PluginStatus: Equatable, Sendable {
     var library: String
     var isolation: Isolation
     /// The process ids of its live workers.
-    var workers: [Int32]
+    package var workers: [Int32]
     /// Why it cannot be used now; `nil` if no problem is known.
-    var problem: String?
+    package var problem: String?
     /// A message that its files have changed since they were inspected; `nil` if they have not.
     package var change: String?
     /// The status of each sandbox layer of its workers; empty before its first worker.

@@ -27,7 +27,8 @@ enum PluginRun {
         // From here on this command handles Ctrl-C, even while the plugin is loaded.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let library = try PluginPath.find(options.file)
-        let definition = PluginDefinition(
+        let debugger = try options.isDebugged ? RunDebugger(options.debugger, for: library) : nil
+        var definition = PluginDefinition(
             name: plugin,
             library: library,
             permissions: options.permissions,
@@ -35,6 +36,8 @@ enum PluginRun {
         )
         let handlers = try await handlers(of: definition)
         let handler = try choose(options, handlers)
+        // A debugger needs the worker before there is a run.
+        if debugger != nil { definition.prestart = 1 }
         let folder = try RunFolder()
         defer { folder.remove() }
         let screen = RunScreen(console, isJSON: options.isJSON)
@@ -49,16 +52,26 @@ enum PluginRun {
             openStore: { _ in MemoryStore() },
             fetcher: fetcher,
             log: HostLog(level: .debug, console: screen),
-            isSubreaper: true
+            // A host that adopts orphans would kill the debugger as one.
+            isSubreaper: debugger == nil
         )
         configuration.allowsUntrustedFiles = true
-        Orphan.adopt()
+        configuration.allowsDebugger = debugger != nil
+        if debugger == nil { Orphan.adopt() }
         ProcessShield.raise()
         FileSizeLimit.fail()
         let host = try await Daemon.start(configuration)
         let end: End
         do {
-            end = try await perform(Self.task(for: handler), options, host, screen, signals)
+            try await debugger?.attach(to: plugin, host, screen)
+            end = try await perform(
+                Self.task(for: handler),
+                options,
+                host,
+                screen,
+                signals,
+                debugger
+            )
         } catch {
             await host.drain()
             await fetcher.shutDown()
@@ -66,6 +79,7 @@ enum PluginRun {
             throw error
         }
         await fetcher.shutDown()
+        await debugger?.waitForEnd()
         screen.finish()
         return show(end, options, console)
     }
@@ -166,7 +180,8 @@ enum PluginRun {
         _ options: PluginRunOptions,
         _ host: Host,
         _ screen: RunScreen,
-        _ signals: UnixSignalsSequence
+        _ signals: UnixSignalsSequence,
+        _ debugger: RunDebugger?
     ) async throws -> End {
         let request: PendingRequest
         // Known texts: no refusal is possible.
@@ -189,7 +204,7 @@ enum PluginRun {
         await withTaskGroup(of: RunRecord??.self) { group in
             group.addTask { .some(await host.waitForRun(ofRequest: request.id)) }
             group.addTask { await watch(task, host, screen) }
-            group.addTask { await obey(signals, task, host, screen, stop) }
+            group.addTask { await obey(signals, task, host, screen, stop, debugger) }
             while let event = await group.next() {
                 guard case .some(let run) = event else { continue }
                 end.run = run
@@ -208,9 +223,12 @@ enum PluginRun {
         _ task: String,
         _ host: Host,
         _ screen: RunScreen,
-        _ stop: StopRequest
+        _ stop: StopRequest,
+        _ debugger: RunDebugger?
     ) async -> RunRecord?? {
         for await signal in signals {
+            // Ctrl-C is the debugger's while there is one.
+            if signal == .sigint, debugger?.isRunning == true { continue }
             let isFirst = stop.signal == nil
             stop.signal = signal.rawValue
             let run = await host.runs(task: task, limit: 1).first

@@ -19,6 +19,10 @@ struct PluginRunOptions {
     let kind: TaskKind
     let permissions: Permissions
     let isJSON: Bool
+    /// Whether a debugger is attached before the run begins.
+    let isDebugged: Bool
+    /// The debugger's command; `nil` for the one that fits the plugin.
+    let debugger: String?
 
     init(_ command: Plugin.Run) throws {
         file = command.file
@@ -42,6 +46,8 @@ struct PluginRunOptions {
             write: command.allowWrite.map(ControlLocation.normalized)
         )
         isJSON = command.json
+        isDebugged = command.debug
+        debugger = command.debugger
     }
 
     private static func object(_ text: String) throws(CommandFailure) -> String {

@@ -27,6 +27,9 @@ final class RunScreen: LogConsole {
     private let console: Console
     private let isJSON: Bool
     private let isTerminal: Bool
+    private let isReady = Atomic<Bool>(false)
+    /// Whether a worker has loaded the plugin.
+    var hasReadyWorker: Bool { isReady.load(ordering: .acquiring) }
 
     init(_ console: Console, isJSON: Bool) {
         self.console = console
@@ -39,6 +42,7 @@ final class RunScreen: LogConsole {
 
     /// Shows a line of the log: each of the plugin, and of the host what an author must know.
     func write(_ entry: LogEntry) {
+        if entry.event == "worker.ready" { isReady.store(true, ordering: .releasing) }
         guard
             entry.source != .host
                 || entry.level >= .warning && !Self.hidden.contains(entry.event)

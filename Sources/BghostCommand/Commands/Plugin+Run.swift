@@ -21,6 +21,10 @@ extension Plugin {
                 --build whenever one of the sources does, after a build in the plugin's folder, or in \
                 the current one if a file is named. A run under way is asked to stop before. Hidden \
                 files, build, target and what compilers make are no sources.
+
+                With --debug the worker loads the plugin and waits, with gdb or lldb attached on this \
+                terminal. The run begins when you continue. Its times stand still as long as the \
+                debugger is attached.
                 """
         )
 
@@ -110,6 +114,17 @@ extension Plugin {
         @Flag(help: "With --watch: check the plugin first, and run it only if it passes.")
         var check = false
 
+        @Flag(help: "Attach a debugger to the worker before the run begins.")
+        var debug = false
+
+        @Option(
+            help: ArgumentHelp(
+                "With --debug: the debugger's command, such as gdb or 'gdb -x FILE'.",
+                valueName: "command"
+            )
+        )
+        var debugger: String?
+
         @Flag(help: "Print one JSON object a line to stdout: log, progress, and at last the run.")
         var json = false
 
@@ -123,6 +138,14 @@ extension Plugin {
         func validate() throws {
             guard watch || (build == nil && !check) else {
                 throw ValidationError("--build and --check need --watch")
+            }
+            guard debug || debugger == nil else {
+                throw ValidationError("--debugger needs --debug")
+            }
+            guard !debug || (!watch && !json) else {
+                throw ValidationError(
+                    "--debug needs the terminal, so it cannot be used with --watch or --json"
+                )
             }
             guard !watch || request.parameters != "@-" else {
                 throw ValidationError("with --watch, the parameters cannot come from stdin")

@@ -57,7 +57,7 @@ extension RunSupervisor {
             return
         }
         var effects = takeEffects()
-        machine.begin(now: now, startLimit: services.timeouts.start, &effects)
+        run.machine.begin(now: now, startLimit: services.timeouts.start, &effects)
         execute(&effects, of: number)
     }
 

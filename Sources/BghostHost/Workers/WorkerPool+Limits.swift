@@ -117,9 +117,13 @@ extension WorkerPool {
         return now + min(max(idle, HostLimits.auditPeriod), HostLimits.idleAuditPeriodMax)
     }
 
+    static func isTraced(_ pid: Int32) -> Bool {
+        ProcessStatus(pid: pid).map { $0.tracer != 0 } ?? false
+    }
+
     /// Pauses the deadlines of the runs while a debugger is attached to the worker (development mode only).
     private func pauseIfTraced(_ worker: Worker, _ pid: Int32) {
-        guard let status = ProcessStatus(pid: pid), status.tracer != 0 else { return }
+        guard Self.isTraced(pid) else { return }
         for number in worker.runs { supervisor.handle(.paused(HostLimits.auditPeriod), of: number) }
     }
 

@@ -198,7 +198,8 @@ extension WorkerPool {
             limits: WorkerRlimits(limits, slotCount: plugin.slotCount),
             confinement: sandboxSpec(of: plugin).message,
             isProbe: false,
-            hostVersion: configuration.version
+            hostVersion: configuration.version,
+            isTraceable: configuration.allowsDebugger
         )
         return message.write(to: &worker.outbox)
     }
@@ -350,6 +351,9 @@ extension WorkerPool {
         guard let executor = executors[serial] else { return }
         let worker = executors.worker(serial)
         executor.deadline = .never
+        if configuration.allowsDebugger, let pid = worker?.process?.pid, Self.isTraced(pid) {
+            return setDeadline(executor, now + HostLimits.auditPeriod)
+        }
         if let worker, let since = worker.hungUpAt, worker.state != .ending {
             // A process that is exiting reports its status soon, but later on a busy machine.
             if now < since + HostLimits.dyingMax, worker.process?.isEnding == true {

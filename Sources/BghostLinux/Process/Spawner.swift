@@ -19,17 +19,21 @@ package final class Spawner: Sendable {
         ///
         /// The caller still owns them.
         var descriptors: [Int32]
+        /// Whether the child stays in this process's group, as a program must that reads the terminal.
+        var keepsGroup: Bool
 
         package init(
             path: String,
             arguments: [String],
             environment: [String],
-            descriptors: [Int32]
+            descriptors: [Int32],
+            keepsGroup: Bool = false
         ) {
             self.path = path
             self.arguments = arguments
             self.environment = environment
             self.descriptors = descriptors
+            self.keepsGroup = keepsGroup
         }
     }
 
@@ -183,6 +187,7 @@ package final class Spawner: Sendable {
                 what.envp = UnsafePointer(environment.pointer)
                 what.fds = fds.baseAddress
                 what.n_fds = floor
+                what.keeps_group = order.keepsGroup ? 1 : 0
                 return bgs_spawn_process(&what)
             }
         }

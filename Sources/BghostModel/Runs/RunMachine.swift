@@ -91,12 +91,13 @@ package struct RunMachine: Equatable, Sendable {
     /// Starts the run that the daemon has just given to a worker.
     ///
     /// - Parameter startLimit: the time that the worker has to start the handler, nanoseconds.
-    package func begin(
+    package mutating func begin(
         now: MonotonicInstant,
         startLimit: UInt64 = Self.startLimit,
         _ effects: inout [Effect]
     ) {
-        effects.append(.arm(now + startLimit))
+        due = now + startLimit
+        effects.append(.arm(due))
     }
 
     /// Handles one event.
@@ -135,7 +136,8 @@ package struct RunMachine: Equatable, Sendable {
             // the worker again.
             end(killReason.map(Outcome.killed) ?? .lost, &effects)
 
-        case (.running, .paused(let more)), (.cancelling, .paused(let more)):
+        case (.starting, .paused(let more)), (.running, .paused(let more)),
+            (.cancelling, .paused(let more)):
             due = due + more
             cancelledAt = cancelledAt.map { $0 + more }
             effects.append(.arm(due))

@@ -24,6 +24,8 @@ package struct WorkerSandbox {
         var owners: Int32
         /// The daemon's process id.
         var parent: Int32
+        /// Whether the daemon's children may trace the worker, as debuggers do.
+        var isTraceable: Bool
 
         package init(
             wanted: Set<SandboxLayer>,
@@ -33,7 +35,8 @@ package struct WorkerSandbox {
             filter: (bytes: [UInt8], ownProcess: [UInt16]),
             filterAmongFiles: (bytes: [UInt8], ownProcess: [UInt16]),
             owners: Int32,
-            parent: Int32
+            parent: Int32,
+            isTraceable: Bool = false
         ) {
             self.wanted = wanted
             self.user = user
@@ -43,6 +46,7 @@ package struct WorkerSandbox {
             self.filterAmongFiles = filterAmongFiles
             self.owners = owners
             self.parent = parent
+            self.isTraceable = isTraceable
         }
     }
 
@@ -173,7 +177,7 @@ package struct WorkerSandbox {
         _ = bgs_die_with_parent()
         if getppid() != order.parent { _exit(0) }
         // The kernel never refuses this; after a change of the user it is already set.
-        _ = bgs_not_dumpable()
+        _ = order.isTraceable ? bgs_traceable_by(order.parent) : bgs_not_dumpable()
     }
 
     private var whyNoUser: String {

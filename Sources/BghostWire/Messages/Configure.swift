@@ -27,6 +27,8 @@ package struct Configure: Equatable, Sendable {
     /// Load the plugin as usual, but only to report its description.
     package var isProbe: Bool
     package var hostVersion: String
+    /// Let the daemon and its children trace the worker.
+    package var isTraceable: Bool
 
     package init(
         name: String,
@@ -37,7 +39,8 @@ package struct Configure: Equatable, Sendable {
         limits: WorkerRlimits,
         confinement: Confinement,
         isProbe: Bool,
-        hostVersion: String
+        hostVersion: String,
+        isTraceable: Bool = false
     ) {
         self.name = name
         self.code = code
@@ -48,10 +51,12 @@ package struct Configure: Equatable, Sendable {
         self.confinement = confinement
         self.isProbe = isProbe
         self.hostVersion = hostVersion
+        self.isTraceable = isTraceable
     }
 
     package func write(to packets: inout PacketWriter) -> Bool {
-        packets.frame(.configure, flags: isProbe ? 1 : 0, subject: 0) { fields in
+        let flags: UInt16 = (isProbe ? 1 : 0) | (isTraceable ? 2 : 0)
+        return packets.frame(.configure, flags: flags, subject: 0) { fields in
             fields.text(name)
             switch code {
             case .plugin(let path, let isHeld, let heldNeeds):
@@ -110,6 +115,7 @@ package struct Configure: Equatable, Sendable {
         confinement = try Confinement(&fields)
         hostVersion = try fields.text(bytesMax: 64)
         isProbe = frame.flags & 1 != 0
+        isTraceable = frame.flags & 2 != 0
         try fields.end()
         guard slotCount > 0, slotCount <= WorkerSlot.max else { throw .valueOutOfRange }
         if case .plugin(_, _, let needs) = code, needs > UInt8(WorkerDescriptors.needsMax) {

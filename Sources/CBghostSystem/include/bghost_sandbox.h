@@ -87,6 +87,8 @@ int bgs_forbids_writable_code(void);
 int bgs_writable_code(void);
 /* Prevents core files, and access to this process's memory by other processes of its user. */
 int bgs_not_dumpable(void);
+/* Allows the opposite to the processes of this user, and with Yama to `tracer` and its descendants only. */
+int bgs_traceable_by(pid_t tracer);
 
 /* Attempts the forbidden act number `which`, counted from 0. Returns 0 if it succeeded, otherwise
  * the errno that prevented it; -1 after the last act. */

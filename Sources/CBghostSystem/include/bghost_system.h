@@ -67,9 +67,10 @@ struct bgs_spawn {
   char *const *envp;
   const int *fds; /* become 0, 1, 2 ... in the child; none may be below n_fds */
   int n_fds;
+  int keeps_group; /* 0: it leads a process group of its own; 1: it stays in the caller's */
 };
-/* Starts a program as the leader of its own process group, with default signal handlers and no
- * blocked signals. Blocks until the child has called exec. Returns the pid. */
+/* Starts a program with default signal handlers and no blocked signals. Blocks until the child has called
+ * exec. Returns the pid. */
 pid_t bgs_spawn_process(const struct bgs_spawn *what);
 int bgs_pidfd_open(pid_t pid);
 int bgs_pidfd_signal(int pidfd, int signal);

@@ -48,7 +48,12 @@ import Testing
         Row(.starting, .workerLost, .ended, [.end(.lost)]),
         Row(.starting, .deadline, .killing, [reapOver, .kill(.startTimeout)]),
         Row(.starting, .forceStop, .starting),
-        Row(.starting, .paused(7), .starting),
+        Row(
+            .starting,
+            .paused(7),
+            .starting,
+            [.arm(MonotonicInstant.zero + RunMachine.startLimit + 7)]
+        ),
 
         Row(.running, .began, .running),
         Row(
@@ -151,6 +156,7 @@ import Testing
             case .ended: [.began, .completed(status: 0)]
             }
         var effects: [Effect] = []
+        machine.begin(now: 0, &effects)
         for event in way { machine.handle(event, now: 0, &effects) }
         #expect(machine.state == state)
         return machine

@@ -67,7 +67,8 @@ import Testing
 
     @Test func `The start has a limit of its own`() {
         var effects: [Effect] = []
-        RunMachine(limits: Self.limits, isKillable: true).begin(now: 7, &effects)
+        var machine = RunMachine(limits: Self.limits, isKillable: true)
+        machine.begin(now: 7, &effects)
         #expect(effects == [.arm(7 + RunMachine.startLimit)])
     }
 
