@@ -356,6 +356,13 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostBackup",
+            dependencies: [
+                "BghostBase", "BghostLinux", "BghostServices", "BghostStore", "BghostTransferRules",
+            ],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostLogFiles",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostLinux", "BghostModel", "BghostServices",
@@ -366,11 +373,10 @@ let package = Package(
         .target(
             name: "BghostDispatch",
             dependencies: [
-                "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBase", "BghostCalendar",
-                "BghostFacts",
-                "BghostLinux",
-                "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas",
-                "BghostServices", "BghostStore",
+                "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBackup", "BghostBase",
+                "BghostCalendar", "BghostFacts", "BghostLinux", "BghostMetrics", "BghostModel",
+                "BghostNotify", "BghostPolicy", "BghostSchemas", "BghostServices", "BghostStore",
+                "BghostTransferRules",
             ],
             swiftSettings: swift
         ),
@@ -451,9 +457,9 @@ let package = Package(
         .target(
             name: "BghostCommand",
             dependencies: [
-                "BghostAPI", "BghostAlertTransport", "BghostBase", "BghostBundle", "BghostCalendar",
-                "BghostCheck",
-                "BghostControl", "BghostDispatch", "BghostFacts", "BghostFleet",
+                "BghostAPI", "BghostAlertTransport", "BghostBackup", "BghostBase", "BghostBundle",
+                "BghostCalendar", "BghostCheck", "BghostControl", "BghostDispatch", "BghostFacts",
+                "BghostFleet",
                 "BghostFunctionCalls", "BghostHost", "BghostInspection", "BghostLinux",
                 "BghostLogFiles", "BghostManifest",
                 "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas",

@@ -208,8 +208,11 @@ extension Host: HostControl {
 
     // MARK: Backups
 
-    package func backUp(to path: String) async throws(OperatorRefusal) -> UInt64 {
-        try await commands.backup.backUp(to: path)
+    package func backUp(
+        to path: String,
+        includesData: Bool
+    ) async throws(OperatorRefusal) -> BackupReport {
+        try await commands.backup.backUp(to: path, includesData: includesData)
     }
 
     // MARK: The audit

@@ -104,7 +104,13 @@ struct HostCommands {
             owners.commits,
             configuration: services.configuration
         )
-        backup = BackupCommand(owners.store, log: log)
+        let transfers = owners.transfers
+        backup = BackupCommand(
+            owners.store,
+            transfers: { transfers.table?.journal },
+            state: services.state,
+            log: log
+        )
         logs = LogCommands(log, clock) { manifest.value.host.timeZone }
         notifications = NotificationCommands(
             owners.notifications,

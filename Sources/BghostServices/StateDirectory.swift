@@ -8,6 +8,13 @@ internal import Synchronization
 
 /// The daemon's folder, locked: its store and a data directory for each plugin.
 package final class StateDirectory: Sendable {
+    /// The name of the store in the folder.
+    package static let storeName = "bghost.sqlite"
+    /// The name of the journal of transfers, which only a daemon with transfers has.
+    package static let transfersName = "transfers.sqlite"
+    /// The name of the folder with the data directories of the plugins.
+    package static let dataName = "data"
+
     package let path: String
     /// The descriptor of the lock; `nil` after `unlock`.
     private let lock: Mutex<Int32?>
@@ -30,7 +37,7 @@ package final class StateDirectory: Sendable {
         try Self.makeDirectory(path)
         // Check the complete path again: in a folder such as /tmp another user may have created a part of it.
         if !allowsUntrustedFiles { try Self.checkTrust(path, of: path) }
-        try Self.makeDirectory(path + "/data")
+        try Self.makeDirectory("\(path)/\(Self.dataName)")
         lock = Mutex(try Self.lock(path, deadOwnerWait))
     }
 
@@ -46,7 +53,7 @@ package final class StateDirectory: Sendable {
 
     /// The data directory of a plugin, which is created if it does not exist.
     package func dataDirectory(of plugin: String) throws(HostError) -> String {
-        let path = "\(path)/data/\(plugin)"
+        let path = "\(path)/\(Self.dataName)/\(plugin)"
         try Self.makeDirectory(path)
         return path
     }

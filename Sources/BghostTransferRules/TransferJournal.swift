@@ -68,6 +68,11 @@ package protocol TransferJournal: AnyObject, Sendable {
     ///
     /// Commits after this call fail.
     func close()
+
+    /// Writes a copy of all records that are on the disk to a new file; it blocks the thread.
+    ///
+    /// A journal without a file writes none.
+    func backup(to path: String) throws(TransferJournalError)
 }
 
 extension Dictionary where Key == RunID, Value == TransferRecord {

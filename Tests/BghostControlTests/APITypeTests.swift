@@ -75,7 +75,7 @@ import Testing
         try expectSame(
             HealthReport(checks: [.init("disk", .warning, since: 0, "full", remedy: "make room")])
         )
-        try expectSame(API.Backup(file: "/f", bytes: .max))
+        try expectSame(API.Backup(folder: "/f", bytes: .max, omitted: 2))
         try expectSame(
             API.CancelledRun(run: RunID(high: 1, low: 2), task: "t", graceSeconds: .seconds(5))
         )

@@ -55,7 +55,9 @@ struct AuditRouteTests {
                 try await serving.ask { _ = try await $0.enable(plugin: "nosuch") }
             }
             _ = await fault {
-                try await serving.ask { _ = try await $0.backUp(to: "/etc/\u{1B}[2J\u{0}\"") }
+                try await serving.ask {
+                    _ = try await $0.backUp(to: "/etc/\u{1B}[2J\u{0}\"", includesData: false)
+                }
             }
             let foreign = try await onThread {
                 let connection = try RawConnection(serving.socketPath)

@@ -365,11 +365,11 @@ struct OperatorRouteTests {
     @Test func `A backup is named from where the command is`() async throws {
         let host = MemoryHost()
         try await Serving.with(host) { serving in
-            let path = serving.folder.file("copy.sqlite")
+            let path = serving.folder.file("copy")
             await host.allowBackup(to: path, bytes: 3 << 20)
             let result = try await onThread {
                 try Command.run([
-                    "sh", "-c", "cd \"$1\" && exec \"$0\" backup copy.sqlite --control \"$2\"",
+                    "sh", "-c", "cd \"$1\" && exec \"$0\" backup copy --control \"$2\"",
                     Artifact.path("bghost"), serving.folder.path, serving.socketPath,
                 ])
             }

@@ -272,6 +272,8 @@ struct TransferRestartTests {
 
         func recover() throws(TransferJournalError) -> [TransferRecord] { try journal.recover() }
 
+        func backup(to path: String) throws(TransferJournalError) { try journal.backup(to: path) }
+
         func close() { journal.close() }
     }
 

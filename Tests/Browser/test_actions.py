@@ -2,6 +2,7 @@
 """What an operator does, and what the page says about it."""
 
 import json
+import shutil
 
 from conftest import expect, goto
 
@@ -55,7 +56,7 @@ def test_parameters_that_are_no_object_are_refused_in_the_dialog(page):
 def test_a_refusal_of_the_daemon_is_shown_in_the_dialog(page, faults):
     faults.allowed.append("status of 409")
     goto(page, "#/system")
-    page.get_by_role("button", name="Back up the store").click()
+    page.get_by_role("button", name="Back up the state").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("File").fill("/nonexistent/copy.db")
     expect(dialog.locator("code")).to_have_text("bghost backup /nonexistent/copy.db")
@@ -65,13 +66,13 @@ def test_a_refusal_of_the_daemon_is_shown_in_the_dialog(page, faults):
 
 def test_a_backup(host, page):
     goto(page, "#/system")
-    page.get_by_role("button", name="Back up the store").click()
-    file = host.folder / "state" / "copy.db"
-    page.get_by_role("dialog").get_by_label("File").fill(str(file))
+    page.get_by_role("button", name="Back up the state").click()
+    folder = host.folder / "state" / "copy"
+    page.get_by_role("dialog").get_by_label("Folder").fill(str(folder))
     page.get_by_role("dialog").get_by_role("button", name="Back up").click()
-    expect(notice(page)).to_contain_text(f"to {file}")
-    assert file.stat().st_size > 0
-    file.unlink()
+    expect(notice(page)).to_contain_text(f"to {folder}")
+    assert (folder / "bghost.sqlite").stat().st_size > 0
+    shutil.rmtree(folder)
 
 
 def test_dead_letters_are_redriven_and_discarded(host, page):

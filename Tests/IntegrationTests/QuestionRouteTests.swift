@@ -97,6 +97,7 @@ extension Integration {
             "trigger", "expire", "stop", "submit", "cancel", "redrive", "discard", "throttle clear",
             "uses add", "uses clear", "drain", "resume", "disable", "enable", "backup",
             "simulate launch",
+            "restore",
             "simulate expire", "simulate fact", "simulate clock", "notify test", "notify act",
             "alerts test",
             "transfers cancel", "transfers retry", "dashboard",

@@ -100,6 +100,10 @@ enum ModuleTable {
             ["BghostBase", "BghostLinux", "BghostModel", "BghostStore", "BghostTrust"]
         ),
         Module(
+            "BghostBackup",
+            ["BghostBase", "BghostLinux", "BghostServices", "BghostStore", "BghostTransferRules"]
+        ),
+        Module(
             "BghostLogFiles",
             [
                 "BghostAPI", "BghostBase", "BghostLinux", "BghostModel", "BghostServices",
@@ -109,11 +113,10 @@ enum ModuleTable {
         Module(
             "BghostDispatch",
             [
-                "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBase", "BghostCalendar",
-                "BghostFacts",
-                "BghostLinux",
-                "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas",
-                "BghostServices", "BghostStore",
+                "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBackup", "BghostBase",
+                "BghostCalendar", "BghostFacts", "BghostLinux", "BghostMetrics", "BghostModel",
+                "BghostNotify", "BghostPolicy", "BghostSchemas", "BghostServices", "BghostStore",
+                "BghostTransferRules",
             ]
         ),
         Module(
@@ -174,9 +177,9 @@ enum ModuleTable {
         Module(
             "BghostCommand",
             [
-                "BghostAPI", "BghostAlertTransport", "BghostBase", "BghostBundle",
-                "BghostCalendar", "BghostCheck",
-                "BghostControl", "BghostDispatch", "BghostFacts", "BghostFleet",
+                "BghostAPI", "BghostAlertTransport", "BghostBackup", "BghostBase", "BghostBundle",
+                "BghostCalendar", "BghostCheck", "BghostControl", "BghostDispatch", "BghostFacts",
+                "BghostFleet",
                 "BghostFunctionCalls",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles", "BghostManifest",
                 "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas",

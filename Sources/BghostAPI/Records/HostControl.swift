@@ -148,7 +148,7 @@ package protocol HostControl: AuditControl {
     ///
     /// - Parameter path: an absolute path; the file must not exist.
     /// - Returns: the size of the copy, bytes.
-    func backUp(to path: String) async throws(OperatorRefusal) -> UInt64
+    func backUp(to path: String, includesData: Bool) async throws(OperatorRefusal) -> BackupReport
 
     /// Reads the manifest again, and replaces the current one.
     ///

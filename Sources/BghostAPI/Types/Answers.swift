@@ -152,16 +152,19 @@ extension API {
         package init(tasks: [UseStatus]) { self.tasks = tasks }
     }
 
-    /// A copy of the store.
+    /// A copy of the daemon's state.
     package struct Backup: Codable, Equatable, Sendable {
-        /// The path of the copy on the daemon's machine.
-        @OrDefault package var file: String
-        /// The size of the copy, bytes.
+        /// The path of the copy, a folder on the daemon's machine.
+        @OrDefault package var folder: String
+        /// The size of its files without holes, bytes.
         package var bytes: UInt64
+        /// The number of sockets, devices and the like in data directories, which are left out.
+        @OrDefault package var omitted: Int
 
-        package init(file: String, bytes: UInt64) {
-            self.file = file
+        package init(folder: String, bytes: UInt64, omitted: Int) {
+            self.folder = folder
             self.bytes = bytes
+            self.omitted = omitted
         }
     }
 

@@ -59,7 +59,7 @@ enum Daemon {
             pluginPath: pluginPath(options),
             openStore: { directory throws(StoreError) in
                 try SQLiteStore(
-                    path: directory + "/bghost.sqlite",
+                    path: "\(directory)/\(StateDirectory.storeName)",
                     retention: .init(policy: HistoryPolicy(manifest))
                 ) { error in
                     hostLog.write(.error, "store.failed", error.description)
@@ -70,7 +70,7 @@ enum Daemon {
             isSubreaper: true
         )
         configuration.openTransfers = { directory throws(TransferJournalError) in
-            try SQLiteTransferJournal(path: directory + "/transfers.sqlite")
+            try SQLiteTransferJournal(path: "\(directory)/\(StateDirectory.transfersName)")
         }
         configuration.recorder = journal
         configuration.alertTransport = alerts

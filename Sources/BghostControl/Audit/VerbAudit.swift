@@ -65,7 +65,7 @@ extension Endpoint {
         switch self {
         case .redrive, .discard: ["request", "task"]
         case .simulateFact, .simulateClock: ["set"]
-        case .backup: ["file"]
+        case .backup: ["folder"]
         case .pause, .resume: ["task", "plugin"]
         default: []
         }

@@ -108,16 +108,17 @@ extension ControlClient {
         try await call(.POST, ControlPath("plugins", plugin, "enable"), Schema.pluginSwitch)
     }
 
-    // MARK: - The store
+    // MARK: - Backups
 
-    /// Makes the daemon write a copy of its store.
+    /// Makes the daemon write a copy of its state.
     ///
-    /// - Parameter path: an absolute path on the daemon's machine.
-    /// - Returns: the size of the copy, bytes.
-    package func backUp(to path: String) async throws -> Answer<UInt64> {
-        let path = ControlPath("backup").with("file", path)
+    /// - Parameters:
+    ///   - path: an absolute path on the daemon's machine, where nothing must be.
+    ///   - includesData: whether the data directories of plugins are copied, too.
+    package func backUp(to path: String, includesData: Bool) async throws -> Answer<API.Backup> {
+        let path = ControlPath("backup").with("folder", path).with("data", includesData)
         // A store with millions of requests takes long.
-        return try await call(.POST, path, within: .hours(24), Schema.backup) { $0.bytes }
+        return try await call(.POST, path, within: .hours(24), Schema.backup) { $0 }
     }
 }
 

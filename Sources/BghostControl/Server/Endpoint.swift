@@ -176,7 +176,11 @@ enum Endpoint: String, CaseIterable, Sendable {
             ]
         case .reload:
             [QueryKey("dryRun", "`true` only says what a reload would change or refuse.")]
-        case .backup: [QueryKey("file", "The absolute path of the copy; needed.")]
+        case .backup:
+            [
+                QueryKey("folder", "The absolute path of the copy; needed."),
+                QueryKey("data", "`true` copies the data directories of the plugins, too."),
+            ]
         case .why:
             [
                 QueryKey(

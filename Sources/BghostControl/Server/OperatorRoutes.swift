@@ -234,14 +234,21 @@ struct OperatorRoutes: Sendable {
         return Answer.json(Schema.reload, report)
     }
 
-    // MARK: - The store
+    // MARK: - Backups
 
     private func backUp(_ request: Request) async throws -> Response {
-        guard let file = Query(request).text("file") else {
-            throw ControlFault.badRequest("`file` is missing")
+        let query = Query(request)
+        guard let folder = query.text("folder") else {
+            throw ControlFault.badRequest("`folder` is missing")
         }
-        let bytes = try await ask { () throws(OperatorRefusal) in try await host.backUp(to: file) }
-        return Answer.json(Schema.backup, API.Backup(file: file, bytes: bytes))
+        let includesData = try query.flag("data")
+        let report = try await ask { () throws(OperatorRefusal) in
+            try await host.backUp(to: folder, includesData: includesData)
+        }
+        return Answer.json(
+            Schema.backup,
+            API.Backup(folder: folder, bytes: report.bytes, omitted: report.omitted)
+        )
     }
 
     private func ask<Value>(

@@ -1,36 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostAPI
+internal import BghostBackup
 internal import BghostBase
 internal import BghostLinux
 internal import BghostModel
 package import BghostServices
 package import BghostStore
+package import BghostTransferRules
 internal import Glibc
 
-/// Writes backups of the store while it is in use, one at a time.
+/// Writes backups of the state while it is in use, one at a time.
 ///
 /// The host owns it. Use it on the reactor's thread only; another thread writes.
 package final class BackupCommand {
     private let store: any Store
+    private let transfers: () -> (any TransferJournal)?
+    private let state: StateDirectory
     private let log: HostLog
     private var isBackingUp = false
 
-    package init(_ store: any Store, log: HostLog) {
+    /// - Parameter transfers: the journal of transfers; `nil` while the daemon has none.
+    package init(
+        _ store: any Store,
+        transfers: @escaping () -> (any TransferJournal)?,
+        state: StateDirectory,
+        log: HostLog
+    ) {
         self.store = store
+        self.transfers = transfers
+        self.state = state
         self.log = log
     }
 
-    /// Writes a backup, and returns its size in bytes.
+    /// Writes a backup.
     ///
-    /// - Parameter path: absolute; the file must not exist.
+    /// - Parameters:
+    ///   - path: absolute; nothing must be there.
+    ///   - includesData: whether the data directories of plugins are copied, too.
     package nonisolated(nonsending) func backUp(
-        to path: String
-    ) async throws(OperatorRefusal) -> UInt64 {
+        to path: String,
+        includesData: Bool
+    ) async throws(OperatorRefusal) -> BackupReport {
         guard path.hasPrefix("/"), !path.utf8.contains(0), path.utf8.count < Int(PATH_MAX) else {
             throw OperatorRefusal(
                 .backupFailed,
-                "the file of a backup needs an absolute path of less than \(PATH_MAX) bytes"
+                "the folder of a backup needs an absolute path of less than \(PATH_MAX) bytes"
             )
         }
         guard !isBackingUp else {
@@ -42,31 +57,40 @@ package final class BackupCommand {
         }
         isBackingUp = true
         defer { isBackingUp = false }
+        let writer = BackupWriter(
+            store: store,
+            transfers: transfers(),
+            state: state.path,
+            includesData: includesData
+        )
         let result = await withCheckedContinuation { continuation in
             // Use a dedicated thread: a backup reads the whole store and must delay neither this
             // thread nor the starts of workers.
             let thread = WorkThread()
-            thread.perform { [store] in
+            thread.perform {
                 continuation.resume(
-                    returning: Result { () throws(StoreError) in
-                        try store.backup(to: path)
-                        var status = stat()
-                        return stat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
-                    }
+                    returning: Result { () throws(BackupError) in try writer.write(to: path) }
                 )
             }
             thread.end()
         }
         switch result {
-        case .success(let bytes):
-            log.write(.info, "store.backed_up", "\(bytes) bytes to \(PrintableText.escaped(path))")
-            return bytes
+        case .success(let summary):
+            let (bytes, omitted) = (summary.bytes, summary.omitted)
+            log.write(
+                .info,
+                "store.backed_up",
+                "\(bytes) bytes to \(PrintableText.escaped(path))"
+                    + (omitted > 0 ? "; left out \(omitted) sockets or devices" : "")
+            )
+            return BackupReport(bytes: bytes, omitted: omitted)
         case .failure(let error):
             throw OperatorRefusal(
                 .backupFailed,
                 "the daemon (process \(getpid()), user \(geteuid())) wrote no backup:"
                     + " \(error.message)",
-                fix: "name a new file in a folder that the daemon's user may write"
+                fix: error.fix.isEmpty
+                    ? "name a new folder in one that the daemon's user may write" : error.fix
             )
         }
     }

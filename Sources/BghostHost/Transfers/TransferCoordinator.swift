@@ -90,7 +90,7 @@ final class TransferCoordinator {
         self.measureData = measureData
         self.hasPlugin = hasPlugin
         let manifest = manifest()
-        let isLeft = access(state.path + "/transfers.sqlite", F_OK) == 0
+        let isLeft = access("\(state.path)/\(StateDirectory.transfersName)", F_OK) == 0
         // Without sessions and old transfers, the daemon needs no second database.
         guard !manifest.sessions.isEmpty || isLeft else { return }
         let journal = try openJournal(state.path)

@@ -104,7 +104,8 @@ struct SQLiteFailure: Error {
             "make the file and its folder writable for the daemon's user, then start it again"
         case .corrupt:
             "the file is left as it is: stop the daemon, keep the file and its -wal for"
-                + " inspection, and put the newest copy made by `bghost backup` in its place"
+                + " inspection, and put the newest copy made by `bghost backup` in its place with"
+                + " `bghost restore --replace`"
         case .taken:
             "another program has the file open: end it, and use `bghost backup` to get a copy"
                 + " that may be looked at"

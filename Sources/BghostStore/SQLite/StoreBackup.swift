@@ -20,7 +20,7 @@ struct StoreBackup {
         unlink(unfinished)
         do throws(SQLiteFailure) {
             try copy(to: unfinished)
-            try mark(unfinished)
+            try Self.mark(unfinished)
             try Folder.sync(contentsOf: unfinished)
             try give(unfinished, itsName: target)
             try Folder.sync(of: target)
@@ -34,6 +34,14 @@ struct StoreBackup {
     ///
     /// The copy reads every row, so a damaged page makes it fail instead of being copied.
     private func copy(to path: String) throws(SQLiteFailure) {
+        let connection = try Connection(path: source, isReadOnly: true, pragmas: "")
+        // Reading needs no error handling at the end.
+        defer { try? connection.close() }
+        try Self.copy(connection, to: path)
+    }
+
+    /// Copies what a connection sees into a new file that only its owner can read.
+    static func copy(_ connection: Connection, to path: String) throws(SQLiteFailure) {
         // VACUUM INTO an existing empty file keeps its mode.
         let fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard fd >= 0 else {
@@ -44,9 +52,6 @@ struct StoreBackup {
             )
         }
         close(fd)
-        let connection = try Connection(path: source, isReadOnly: true, pragmas: "")
-        // Reading needs no error handling at the end.
-        defer { try? connection.close() }
         let vacuum = try Statement("VACUUM INTO ?", on: connection)
         try vacuum.run { $0.add(path) }
     }
@@ -55,7 +60,7 @@ struct StoreBackup {
     ///
     /// If it later replaces the store, its journal ends before the line in the lock file, which is
     /// then correct.
-    private func mark(_ path: String) throws(SQLiteFailure) {
+    static func mark(_ path: String) throws(SQLiteFailure) {
         let copy = try Connection(path: path, isReadOnly: false, pragmas: "")
         do throws(SQLiteFailure) {
             try copy.run("UPDATE meta SET copied = 1, clean = 1")

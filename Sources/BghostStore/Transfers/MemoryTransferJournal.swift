@@ -37,6 +37,8 @@ package final class MemoryTransferJournal: TransferJournal {
         state.withLock { $0.records.values.sorted { $0.request.id < $1.request.id } }
     }
 
+    package func backup(to path: String) throws(TransferJournalError) {}
+
     package func close() {
         state.withLock { $0.isClosed = true }
     }

@@ -125,6 +125,21 @@ package final class SQLiteTransferJournal: TransferJournal {
         }
     }
 
+    /// No other connection can read the file, so this keeps changes waiting until the copy is written.
+    package func backup(to path: String) throws(TransferJournalError) {
+        do throws(SQLiteFailure) {
+            try tables.withLock { tables throws(SQLiteFailure) in
+                guard let tables else {
+                    throw SQLiteFailure(code: SQLITE_MISUSE, text: "it is closed")
+                }
+                try StoreBackup.copy(tables.connection, to: path)
+            }
+            try Folder.sync(contentsOf: path)
+        } catch {
+            throw Self.error(error, "write a copy of the journal of transfers", self.path)
+        }
+    }
+
     package func close() {
         let wasClosed = inbox.withLock { inbox in
             defer { inbox.isClosed = true }

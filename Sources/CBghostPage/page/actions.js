@@ -336,11 +336,13 @@ export const reload = (manifest, report) =>
 
 export const backup = () =>
 	ask({
-		title: "Back up the store",
-		effect: "Writes a copy of the store into a new file on the daemon's machine, as the daemon's user.",
-		fields: [{ name: "file", label: "File", type: "text", placeholder: "/var/backups/bghost.db", hint: "An absolute path; the file must not exist." }],
-		command: (values) => command("backup", values.file || "FILE"),
+		title: "Back up the state",
+		effect: "Writes a copy of the store and of the transfers into a new folder on the daemon's machine, as the daemon's user.",
+		fields: [
+			{ name: "folder", label: "Folder", type: "text", placeholder: "/var/backups/bghost-1", hint: "An absolute path; nothing must be there." },
+		],
+		command: (values) => command("backup", values.folder || "FOLDER"),
 		verb: "Back up",
-		send: (values) => post("/v1/backup", { file: values.file }),
-		done: (answer) => ({ text: `Wrote ${count(answer.bytes, "byte")} to ${answer.file}.` }),
+		send: (values) => post("/v1/backup", { folder: values.folder }),
+		done: (answer) => ({ text: `Wrote ${count(answer.bytes, "byte")} to ${answer.folder}.` }),
 	});

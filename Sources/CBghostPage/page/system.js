@@ -40,7 +40,7 @@ function view(ctx, health) {
 			"System",
 			null,
 			act("Reload the manifest", () => reload(daemon.manifest, (answer) => ((local.report = answer), ctx.render()))),
-			act("Back up the store", backup),
+			act("Back up the state", backup),
 		),
 		local.report && report(local.report),
 		panel(

@@ -121,7 +121,13 @@ extension Endpoint {
                 )
             )
         case .backup:
-            (200, Answer(Schema.backup, API.Backup(file: "/var/backups/bghost.db", bytes: 98304)))
+            (
+                200,
+                Answer(
+                    Schema.backup,
+                    API.Backup(folder: "/var/backups/bghost-1", bytes: 98304, omitted: 0)
+                )
+            )
         case .why: (200, Answer(Schema.why, API.Why(APISamples.readableExplanation)))
         case .simulateFact, .simulateClock:
             (

@@ -142,10 +142,10 @@ extension MemoryHost {
         throw OperatorRefusal(.noSuchPlugin, "there is no plugin `\(plugin)`", fix: "look again")
     }
 
-    func backUp(to path: String) throws(OperatorRefusal) -> UInt64 {
+    func backUp(to path: String, includesData: Bool) throws(OperatorRefusal) -> BackupReport {
         guard let backup, backup.path == path else {
             throw OperatorRefusal(.backupFailed, "\(path) exists already", fix: "name another")
         }
-        return backup.bytes
+        return BackupReport(bytes: backup.bytes)
     }
 }

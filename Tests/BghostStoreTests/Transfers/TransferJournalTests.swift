@@ -297,4 +297,26 @@ struct TransferJournalTests {
         defer { journal.close() }
         return try journal.recover()
     }
+
+    @Test func `A copy has what the journal has`() throws {
+        var random = SeededGenerator(seed: 1)
+        let journal = try SQLiteTransferJournal(path: path)
+        var model: [RunID: TransferRecord] = [:]
+        var next = 0
+        for _ in 0..<100 { journal.keep([Self.change(model, &next, &random)]) }
+        let records = try journal.recover()
+        model = Dictionary(uniqueKeysWithValues: records.map { ($0.request.id, $0) })
+        try #require(!model.isEmpty)
+        let copy = folder.file("copy")
+        try journal.backup(to: copy)
+        journal.keep([.created(Self.record(next, &random))])
+        let other = try SQLiteTransferJournal(path: copy)
+        #expect(try other.recover() == records)
+        other.close()
+        #expect(try File.mode(copy) & 0o777 == 0o600)
+        #expect(throws: TransferJournalError.self) { try journal.backup(to: copy) }
+        #expect(throws: TransferJournalError.self) { try journal.backup(to: "/nonexistent/copy") }
+        journal.close()
+        #expect(throws: TransferJournalError.self) { try journal.backup(to: folder.file("late")) }
+    }
 }

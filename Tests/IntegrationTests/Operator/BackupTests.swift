@@ -10,7 +10,7 @@ import BghostTestSupport
 import Testing
 
 extension Integration {
-    /// Copies of the store.
+    /// Copies of the state.
     @Suite struct BackupTests {
         @Test(.timeLimit(.minutes(5)))
         func `A backup during runs contains the pending requests`() async throws {
@@ -20,9 +20,9 @@ extension Integration {
                 let request = try await host.submit(
                     Submission(task: "echo", earliestBegin: WallClock.now + hour)
                 )
-                let path = daemon.folder.file("copy.sqlite")
-                #expect(try await host.backUp(to: path) > 0)
-                let copy = try SQLiteStore(path: path)
+                let path = daemon.folder.file("copy")
+                #expect(try await host.backUp(to: path, includesData: false).bytes > 0)
+                let copy = try SQLiteStore(path: path + "/bghost.sqlite")
                 let state = try copy.recover()
                 #expect(state.pending.map(\.id) == [request.id])
                 #expect(state.interrupted.map(\.run.id) == [run.id])
@@ -33,7 +33,7 @@ extension Integration {
                     ("copy", "absolute"), ("", "absolute"), ("/a\0b", "absolute"),
                 ] {
                     let refusal = await #expect(throws: OperatorRefusal.self, "\(path)") {
-                        try await host.backUp(to: path)
+                        try await host.backUp(to: path, includesData: false)
                     }
                     #expect(refusal?.code == .backupFailed)
                     #expect(refusal?.message.contains(part) == true, "\(refusal?.message ?? "")")

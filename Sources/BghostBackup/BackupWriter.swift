@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostLinux
+internal import BghostServices
+package import BghostStore
+package import BghostTransferRules
+internal import Glibc
+
+/// Writes a backup while the daemon runs.
+///
+/// A backup is a folder with the names of a state directory: the store, the journal of transfers if there
+/// are any, and, if asked, the data directories of the plugins. The folder gets its name when all of it
+/// is on the disk, so an interrupted backup never looks like a complete one.
+package struct BackupWriter: Sendable {
+    /// What a backup contains.
+    package struct Summary: Equatable, Sendable {
+        /// The size of its files without holes, bytes.
+        package var bytes: UInt64 = 0
+        /// The number of sockets, devices and the like in data directories, which are left out.
+        package var omitted = 0
+    }
+
+    private let store: any Store
+    private let transfers: (any TransferJournal)?
+    private let state: String
+    private let includesData: Bool
+
+    /// - Parameters:
+    ///   - transfers: the journal of transfers; `nil` if the daemon has none.
+    ///   - state: the state directory.
+    ///   - includesData: whether the data directories of plugins are copied, too.
+    package init(
+        store: any Store,
+        transfers: (any TransferJournal)?,
+        state: String,
+        includesData: Bool
+    ) {
+        self.store = store
+        self.transfers = transfers
+        self.state = state
+        self.includesData = includesData
+    }
+
+    /// Writes the backup; blocks until it is on the disk.
+    ///
+    /// - Parameter folder: absolute; it must not exist, and its parent must.
+    package func write(to folder: String) throws(BackupError) -> Summary {
+        guard access(folder, F_OK) != 0, errno == ENOENT else {
+            throw BackupError("\(folder) exists already; give a name that is free")
+        }
+        let unfinished = folder + ".unfinished"
+        FileTree.remove(unfinished)
+        do throws(BackupError) {
+            return try BackupError.rethrowing {
+                try NewFolder.make(unfinished)
+                let summary = try fill(unfinished)
+                try NewFolder.give(unfinished, itsName: folder)
+                return summary
+            }
+        } catch {
+            FileTree.remove(unfinished)
+            throw error
+        }
+    }
+
+    private func fill(_ folder: String) throws -> Summary {
+        var summary = Summary()
+        // The transfers come first: one that ends meanwhile is repeated after a restore. In the other
+        // order its end would be lost, with the handler that waits for it.
+        if let transfers {
+            let copy = "\(folder)/\(StateDirectory.transfersName)"
+            try transfers.backup(to: copy)
+            // Transfers in memory have no file.
+            if let bytes = NewFolder.size(of: copy) { summary.bytes += bytes }
+        }
+        let copy = "\(folder)/\(StateDirectory.storeName)"
+        try store.backup(to: copy)
+        summary.bytes += NewFolder.size(of: copy) ?? 0
+        guard includesData else { return summary }
+        var data = FolderCopy()
+        try data.copy(
+            "\(state)/\(StateDirectory.dataName)",
+            to: "\(folder)/\(StateDirectory.dataName)"
+        )
+        summary.bytes += data.bytes
+        summary.omitted = data.omitted
+        return summary
+    }
+}
+
+/// Operations on folders that are filled before they get their names.
+enum NewFolder {
+    static func make(_ path: String) throws(SystemError) {
+        guard mkdir(path, 0o700) == 0 else { throw SystemError("make", path, code: errno) }
+    }
+
+    /// Gives a folder its name once its entries are on the disk.
+    static func give(_ folder: String, itsName name: String) throws(SystemError) {
+        try sync(folder)
+        // A folder takes the place of nothing but an empty folder.
+        try rename(folder, to: name)
+        try sync(parent(of: name))
+    }
+
+    static func rename(_ path: String, to name: String) throws(SystemError) {
+        guard Glibc.rename(path, name) == 0 else {
+            throw SystemError("rename \(path) to", name, code: errno)
+        }
+    }
+
+    /// Waits until the entries of a folder are on the disk.
+    static func sync(_ path: String) throws(SystemError) {
+        let fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard fd >= 0 else { throw SystemError("open", path, code: errno) }
+        defer { close(fd) }
+        guard fsync(fd) == 0 else { throw SystemError("sync", path, code: errno) }
+    }
+
+    /// The size of a file, bytes; `nil` if there is none.
+    static func size(of path: String) -> UInt64? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : nil
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+}
