@@ -903,9 +903,9 @@ let package = Package(
             name: "BghostDispatchTests",
             dependencies: [
                 "BghostAPI", "BghostAlerts", "BghostBase", "BghostCalendar", "BghostDispatch",
-                "BghostFacts", "BghostLinux",
-                "BghostModel", "BghostNotify", "BghostOwnerSupport", "BghostPolicy",
-                "BghostSchemas", "BghostServices", "BghostStore", "BghostTestSupport",
+                "BghostFacts", "BghostLinux", "BghostMetrics", "BghostModel", "BghostNotify",
+                "BghostOwnerSupport", "BghostPolicy", "BghostSchemas", "BghostServices",
+                "BghostStore", "BghostTestSupport",
             ],
             swiftSettings: swift
         ),

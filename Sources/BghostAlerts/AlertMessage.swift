@@ -143,6 +143,7 @@ package struct AlertText: Sendable {
         case .deadLetters: "\(key.subject) has dead letters"
         case .plugin: "plugin \(key.subject) cannot be used"
         case .store: "the store fails"
+        case .fleet: "this host has no lease in the fleet"
         case .receiver: "\(key.subject) takes no alerts"
         }
     }

@@ -48,6 +48,7 @@ struct HostCommands {
             version: services.configuration.version,
             startedAt: clock.wall,
             alerts: owners.alerts,
+            fleet: owners.fleet,
             plugins: { [pool = owners.pool] in pool.pluginStates }
         )
         status = StatusReader(
@@ -56,6 +57,7 @@ struct HostCommands {
             describer,
             owners.pool,
             owners.transfers,
+            owners.fleet,
             simulation
         )
         runs = RunCommands(

@@ -11,6 +11,7 @@ extension MetricsSnapshot {
         writeTasks(&writer)
         writePlugins(&writer)
         if let alerts { Self.write(alerts, &writer) }
+        if let fleet { Self.write(fleet, &writer) }
         if let process { Self.write(process, &writer) }
         writer.end()
         return writer.text
@@ -69,6 +70,26 @@ extension MetricsSnapshot {
             "The messages that a receiver does not get."
         )
         writer.sample(alerts.dropped)
+    }
+
+    private static func write(_ fleet: Fleet, _ writer: inout MetricsWriter) {
+        writer.begin("bghost_fleet_lease_held", .gauge, "1 while the host has a valid lease.")
+        writer.sample(fleet.hasLease ? 1 : 0)
+        if let renewedAt = fleet.renewedAt {
+            writer.begin(
+                "bghost_fleet_renewed_timestamp_seconds",
+                .gauge,
+                unit: "seconds",
+                "When the fleet last answered a renewal of the lease, Unix time."
+            )
+            writer.seconds(renewedAt)
+        }
+        writer.begin(
+            "bghost_fleet_renewals_failed",
+            .counter,
+            "The renewals of the lease that failed."
+        )
+        writer.sample(fleet.renewalsFailed)
     }
 
     // MARK: Runs

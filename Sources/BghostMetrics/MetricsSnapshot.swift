@@ -65,6 +65,20 @@ package struct MetricsSnapshot: Sendable {
         }
     }
 
+    /// The host's lease in its fleet.
+    package struct Fleet: Sendable {
+        package var hasLease: Bool
+        /// When the fleet last answered a renewal, Unix nanoseconds; `nil` if it has not since the start.
+        package var renewedAt: Int64?
+        package var renewalsFailed: UInt64
+
+        package init(hasLease: Bool, renewedAt: Int64?, renewalsFailed: UInt64) {
+            self.hasLease = hasLease
+            self.renewedAt = renewedAt
+            self.renewalsFailed = renewalsFailed
+        }
+    }
+
     /// The daemon's own process, as the kernel measures it.
     package struct Process: Sendable {
         /// Nanoseconds.
@@ -93,6 +107,8 @@ package struct MetricsSnapshot: Sendable {
     package var logDrops: [(reason: String, count: UInt64)]
     /// `nil` if the manifest asks for no alerts.
     package var alerts: Alerts?
+    /// `nil` if the host is in no fleet.
+    package var fleet: Fleet?
     package var statistics: RunStatistics
     package var tasks: [Task]
     package var plugins: [Plugin]
@@ -110,6 +126,7 @@ package struct MetricsSnapshot: Sendable {
         storeFailingSince: Int64? = nil,
         logDrops: [(reason: String, count: UInt64)] = [],
         alerts: Alerts? = nil,
+        fleet: Fleet? = nil,
         statistics: RunStatistics,
         tasks: [Task] = [],
         plugins: [Plugin] = [],
@@ -125,6 +142,7 @@ package struct MetricsSnapshot: Sendable {
         self.storeFailingSince = storeFailingSince
         self.logDrops = logDrops
         self.alerts = alerts
+        self.fleet = fleet
         self.statistics = statistics
         self.tasks = tasks
         self.plugins = plugins

@@ -4,6 +4,7 @@ import BghostAPI
 import BghostBase
 @testable import BghostDispatch
 import BghostLinux
+import BghostMetrics
 import BghostModel
 import BghostOwnerSupport
 import BghostPolicy
@@ -153,6 +154,10 @@ import Testing
             let lost = await parts.member.status()
             #expect(lost.validFor == 0 && lost.lostAt != nil)
             #expect(lost.problem == Self.unanswered.reason)
+            #expect(parts.member.check?.state == .warning && parts.member.check?.since != nil)
+            let metrics = parts.member.metrics
+            #expect(metrics?.hasLease == false && metrics?.renewedAt != nil)
+            #expect(metrics?.renewalsFailed == 2)
             await parts.member.leave()
             #expect(parts.link.hasLeft)
         }
@@ -181,6 +186,8 @@ import Testing
                 actor.reactor,
                 [.success([]), .failure(Self.unanswered), .failure(Self.unanswered), .success([])]
             )
+            var told: [String?] = []
+            parts.member.onChange = { told.append($0) }
             await parts.begin()
             #expect(parts.events() == ["fleet.joined"])
             let claim = FleetClaim(task: "backup", slot: 1, request: RunID(high: 1, low: 1))
@@ -193,6 +200,10 @@ import Testing
             await parts.pass(seconds: 120)
             await ReactorActor.wait { parts.link.releases == [.served] }
             #expect(parts.events().last == "fleet.joined")
+            // Once without a lease, and once with it again.
+            #expect(told.count == 3 && told[0] == nil && told[2] == nil, "\(told)")
+            #expect(told[1]?.hasSuffix(Self.unanswered.reason) == true, "\(told)")
+            #expect(parts.member.lossSentence == nil && parts.member.check?.state == .ok)
             await parts.member.leave()
         }
     }

@@ -26,7 +26,8 @@ import Testing
     private func manifest(_ name: String, _ connection: String, calendar: String) throws -> String {
         """
         {"version": 1,
-         "host": {"fleet": {"connection": "\(connection)", "name": "\(name)", "lease": "5s"}},
+         "host": {"fleet": {"connection": "\(connection)", "name": "\(name)", "lease": "5s"},
+                  "alerts": {"to": [{"command": ["/bin/cat"]}]}},
          "plugins": {"misbehave": {"library": "\(try Fixture.library("misbehave"))"}},
          "tasks": {
            "quick": {"plugin": "misbehave", "handler": "succeed", "runs": "onceInFleet",
@@ -86,6 +87,13 @@ import Testing
         return runs.count { $0["outcome"]?.string == "succeeded" }
     }
 
+    /// The value of a metric without labels; `nil` if there is none.
+    private func metric(_ name: String, of member: Member) throws -> String? {
+        let text = try member.daemon.command(["metrics"]).output
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        return line?.split(separator: " ").last.map(String.init)
+    }
+
     @Test(.timeLimit(.minutes(10)))
     func `Each start is served once also when a host dies and the server goes away`() throws {
         let server = try PostgreSQLServer()
@@ -98,6 +106,7 @@ import Testing
 
         // The host of a long run dies, and another one serves the same start.
         let first = try starter(of: "slow", members)
+        // The others may serve later starts meanwhile.
         let slot = try #require(
             try server.query(
                 "SELECT min(slot) FROM bghost.start WHERE task = 'slow' AND host = '\(first.name)'",
@@ -121,6 +130,7 @@ import Testing
         // Without its server, the run of the owner is stopped, and none begins.
         try server.stop()
         for member in members { #expect(member.line("fleet.lost") != nil) }
+        #expect(try metric("bghost_fleet_lease_held", of: members[0]) == "0")
         let lost = try members[0].daemon.command(["status", "--fleet"])
         #expect(lost.exitCode == 5 && lost.output.contains("no valid lease"), "\(lost)")
         let why = try members[0].daemon.command(["why", "quick"])
@@ -130,6 +140,10 @@ import Testing
         for member in members {
             #expect(member.daemon.program.has(2, linesContaining: "fleet.joined"))
         }
+        #expect(try metric("bghost_fleet_lease_held", of: members[0]) == "1")
+        #expect(try metric("bghost_fleet_renewals_failed_total", of: members[0]) != "0")
+        let healed = try members[0].daemon.command(["alerts"])
+        #expect(!healed.output.contains("fleet"), "\(healed)")
         _ = try starter(of: "quick", members, before: before)
 
         let skips = try members[0].daemon.command(["runs", "quick", "--skipped"])
@@ -167,6 +181,20 @@ import Testing
         #expect(json["name"]?.string == "web-1" && json["hosts"]?.array?.isEmpty == true)
         #expect(json["problem"]?.string?.contains("no server") == true)
         #expect(try runs(of: "quick", on: away) == 0)
+
+        // Whoever does not think of the fleet sees it, too.
+        let plain = try away.daemon.command(["status"])
+        #expect(plain.exitCode == 5 && plain.output.contains("no valid lease"), "\(plain)")
+        let health = try away.daemon.command(["health", "--json"])
+        let checks = try #require(try JSONReader.parse(health.output)["checks"]?.array)
+        let check = try #require(checks.first { $0["name"]?.string == "fleet" })
+        #expect(check["state"]?.string == "warning" && check["since"]?.string != nil, "\(check)")
+        #expect(try metric("bghost_fleet_lease_held", of: away) == "0")
+        #expect(try metric("bghost_fleet_renewed_timestamp_seconds", of: away) == nil)
+        let alerts = try away.daemon.command(["alerts"])
+        #expect(alerts.output.contains("fleet"), "\(alerts)")
+        // Its own tasks go on, so it is ready.
+        #expect(try away.daemon.command(["wait", "ready"]).exitCode == 0)
         #expect(away.daemon.stop() == 0)
     }
 }

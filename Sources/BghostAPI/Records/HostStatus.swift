@@ -28,6 +28,8 @@ package struct HostStatus: Equatable, Sendable {
     package var simulation: SimulationStatus
     package var transfers: TransferCounts
     package var store: StoreStatus
+    /// Why the host has no valid lease in its fleet; `nil` if it has one or is in no fleet.
+    package var fleetProblem: String?
     /// Whether it accepts files that other users could change.
     package var allowsUntrustedFiles: Bool
 
@@ -49,6 +51,7 @@ package struct HostStatus: Equatable, Sendable {
         simulation: SimulationStatus = SimulationStatus(),
         transfers: TransferCounts = TransferCounts(),
         store: StoreStatus = StoreStatus(),
+        fleetProblem: String? = nil,
         allowsUntrustedFiles: Bool = false,
         slotsInUse: Int? = nil,
         deadLetters: Int = 0
@@ -68,6 +71,7 @@ package struct HostStatus: Equatable, Sendable {
         self.simulation = simulation
         self.transfers = transfers
         self.store = store
+        self.fleetProblem = fleetProblem
         self.allowsUntrustedFiles = allowsUntrustedFiles
     }
 }

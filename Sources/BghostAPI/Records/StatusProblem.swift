@@ -9,6 +9,8 @@ package struct StatusProblem: Codable, Equatable, Sendable {
     enum Kind: String, Codable, Equatable, Sendable, CaseIterable {
         /// The store cannot write changes.
         case store
+        /// The host has no valid lease in its fleet.
+        case fleet
         /// A plugin is quarantined.
         case quarantine
         /// A plugin cannot be used.
@@ -36,13 +38,21 @@ extension HostStatus {
     /// The problems that an operator should resolve, the most important first; empty if the daemon is
     /// healthy.
     package var problems: [StatusProblem] {
-        storeProblems + plugins.compactMap(\.statusProblem) + deadLetterProblems + failingProblems
+        storeProblems + fleetProblems + plugins.compactMap(\.statusProblem) + deadLetterProblems
+            + failingProblems
     }
 
     private var storeProblems: [StatusProblem] {
         guard let since = store.failingSince else { return [] }
         let moment = Timestamp.text(unixNanoseconds: since)
         return [StatusProblem(.store, "", store.sentence(since: moment))]
+    }
+
+    private var fleetProblems: [StatusProblem] {
+        fleetProblem.map {
+            [StatusProblem(.fleet, $0 + "; `bghost status --fleet` shows its hosts")]
+        }
+            ?? []
     }
 
     /// The same status with these tasks, their plugins and their problems only.

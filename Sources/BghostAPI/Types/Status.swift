@@ -25,6 +25,8 @@ extension API {
         @OrNull package var transfers: TransferCounts?
         /// Whether changes can be stored; a daemon of an older version does not say it.
         @OrNull package var store: StoreStatus?
+        /// Why the host has no valid lease in its fleet; null if it has one or is in no fleet.
+        @OrNull package var fleetProblem: String?
     }
 
     /// The process of the daemon.
@@ -169,7 +171,8 @@ extension API.Status {
             plugins: status.plugins.map(API.Plugin.init),
             pauses: status.pauses.map(API.Pause.init),
             transfers: status.transfers,
-            store: status.store
+            store: status.store,
+            fleetProblem: status.fleetProblem
         )
     }
 
@@ -188,6 +191,7 @@ extension API.Status {
             simulation: daemon.simulation ?? SimulationStatus(),
             transfers: transfers ?? TransferCounts(),
             store: store ?? StoreStatus(),
+            fleetProblem: fleetProblem,
             allowsUntrustedFiles: daemon.dev,
             slotsInUse: daemon.slotsInUse,
             deadLetters: deadLetters

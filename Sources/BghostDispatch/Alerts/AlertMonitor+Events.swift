@@ -128,6 +128,15 @@ extension AlertMonitor {
         flush()
     }
 
+    /// The host has lost its lease in the fleet, or has one again.
+    ///
+    /// - Parameter problem: why it has none.
+    package func fleetChanged(problem: String?) {
+        guard isActive else { return }
+        if let problem { raise(AlertKey(.fleet), problem) } else { clear(AlertKey(.fleet)) }
+        flush()
+    }
+
     /// The store has begun or ceased to fail.
     package func storeChanged() {
         guard isActive else { return }

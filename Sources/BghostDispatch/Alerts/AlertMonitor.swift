@@ -132,7 +132,7 @@ package final class AlertMonitor {
             return switch key.rule {
             case .plugin: !plugins.contains(key.subject)
             case .receiver: !receivers.contains(key.subject)
-            case .store: false
+            case .store, .fleet: false
             default: !names.contains(key.subject)
             }
         }

@@ -3,6 +3,7 @@
 package import BghostAPI
 package import BghostBase
 package import BghostLinux
+package import BghostMetrics
 package import BghostModel
 internal import BghostPolicy
 package import BghostServices
@@ -31,6 +32,11 @@ package final class FleetMember {
     private var problem: FleetProblem?
     /// Since when there is no valid lease, Unix nanoseconds.
     private var lostAt: Int64?
+    /// When the last answered renewal was answered, Unix nanoseconds.
+    private var renewedAt: Int64?
+    private var renewalsFailed: UInt64 = 0
+    /// Called with the reason when the lease is lost, and with `nil` when it is valid again.
+    package var onChange: (_ problem: String?) -> Void = { _ in }
     /// Ends of claims that the fleet does not have yet; at most one for each claim.
     private var unreleased: [(claim: FleetClaim, release: FleetRelease)] = []
     private lazy var reference = ReactorReference(self, on: reactor)
@@ -129,6 +135,7 @@ package final class FleetMember {
         clock.read()
         switch result {
         case .failure(let problem):
+            renewalsFailed += 1
             let isNew = self.problem != problem
             self.problem = problem
             if validUntil == .zero || clock.moment.sinceBoot >= validUntil {
@@ -139,11 +146,13 @@ package final class FleetMember {
         case .success(let renewal):
             // Another host waits for the whole lease; half of it remains for stopping the runs.
             let end = renewal.sentAt + settings.leaseNanoseconds / 2
-            if lostAt != nil {
+            let isBack = lostAt != nil
+            if isBack {
                 log.write(.info, "fleet.joined", "`\(settings.name)` has a lease in the fleet")
             }
-            (problem, lostAt) = (nil, nil)
+            (problem, lostAt, renewedAt) = (nil, nil, clock.wall)
             validUntil = end
+            if isBack { onChange(nil) }
             arm()
             dispatcher.decide { scheduler, now, effects in
                 scheduler.fleetRenewed(until: end, now: now, &effects)
@@ -163,6 +172,7 @@ package final class FleetMember {
         validUntil = .zero
         lostAt = lostAt ?? clock.wall
         let reason = problem.reason
+        self.problem = problem
         log.write(
             .warning,
             "fleet.lost",
@@ -171,6 +181,7 @@ package final class FleetMember {
         dispatcher.decide { scheduler, now, effects in
             scheduler.fleetLost(reason, now: now, &effects)
         }
+        onChange(lossSentence)
     }
 
     // MARK: Claims
@@ -210,6 +221,40 @@ package final class FleetMember {
     }
 
     // MARK: Questions
+
+    /// Why there is no valid lease, a sentence without a full stop; `nil` with one, or without a fleet.
+    package var lossSentence: String? {
+        guard link != nil, lostAt != nil else { return nil }
+        let reason = problem?.reason ?? "this host has not registered yet"
+        return "no valid lease in the fleet, so no task with `onceInFleet` starts: \(reason)"
+    }
+
+    /// The check of the health; `nil` without a fleet.
+    ///
+    /// It is a warning: the other tasks of this host go on, and another host serves those of the fleet.
+    package var check: HealthReport.Check? {
+        guard let settings, link != nil else { return nil }
+        guard let lossSentence else {
+            return .init("fleet", .ok, "`\(settings.name)` has a lease in the fleet")
+        }
+        return .init(
+            "fleet",
+            .warning,
+            since: lostAt,
+            lossSentence,
+            remedy: "repair the way to the database of `host.fleet`; bghost tries again by itself"
+        )
+    }
+
+    /// What the metrics show; `nil` without a fleet.
+    package var metrics: MetricsSnapshot.Fleet? {
+        guard link != nil else { return nil }
+        return MetricsSnapshot.Fleet(
+            hasLease: lostAt == nil,
+            renewedAt: renewedAt,
+            renewalsFailed: renewalsFailed
+        )
+    }
 
     /// The hosts of the fleet, as its store has them.
     package nonisolated(nonsending) func status() async -> FleetStatus {

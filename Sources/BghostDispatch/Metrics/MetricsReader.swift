@@ -19,6 +19,7 @@ package final class MetricsReader {
     private let commits: CommitQueue
     private let log: HostLog
     private let alerts: AlertOwners?
+    private let fleet: FleetMember?
     private let plugins: () -> [MetricsSnapshot.Plugin]
 
     /// - Parameters:
@@ -32,6 +33,7 @@ package final class MetricsReader {
         version: String,
         startedAt: Int64,
         alerts: AlertOwners? = nil,
+        fleet: FleetMember? = nil,
         plugins: @escaping () -> [MetricsSnapshot.Plugin]
     ) {
         self.version = version
@@ -41,6 +43,7 @@ package final class MetricsReader {
         self.commits = commits
         self.log = log
         self.alerts = alerts
+        self.fleet = fleet
         self.plugins = plugins
     }
 
@@ -57,6 +60,7 @@ package final class MetricsReader {
             storeFailingSince: commits.status.failingSince,
             logDrops: log.dropCounts,
             alerts: alerts?.metrics,
+            fleet: fleet?.metrics,
             statistics: meter.counts(),
             tasks: tasks,
             plugins: Array(plugins().prefix(RunStatistics.pluginsMax))

@@ -29,6 +29,7 @@ final class HealthReader {
     private let manifest: CurrentManifest
     private let runs: RunTable
     private let alerts: AlertMonitor
+    private let fleet: FleetMember
 
     init(_ owners: HostOwners) {
         configuration = owners.services.configuration
@@ -40,6 +41,7 @@ final class HealthReader {
         manifest = owners.manifest
         runs = owners.runs
         alerts = owners.alerts.monitor
+        fleet = owners.fleet
     }
 
     /// Whether the daemon accepts work and keeps it.
@@ -67,6 +69,7 @@ final class HealthReader {
         checks += pluginChecks
         if let disk = found?.disk { checks.append(disk) }
         if let log = configuration.log.healthCheck { checks.append(log) }
+        if let fleet = fleet.check { checks.append(fleet) }
         if let alerts = alerts.check { checks.append(alerts) }
         return HealthReport(checks: checks)
     }

@@ -24,6 +24,7 @@ final class StatusReader {
     private let plugins: PluginTable
     private let runs: RunTable
     private let transfers: TransferCoordinator
+    private let fleet: FleetMember
     private let simulation: SimulationCommands
     /// Unix nanoseconds.
     private let startedAt = WallClock.now
@@ -34,6 +35,7 @@ final class StatusReader {
         _ describer: RequestDescriber,
         _ pool: WorkerPool,
         _ transfers: TransferCoordinator,
+        _ fleet: FleetMember,
         _ simulation: SimulationCommands
     ) {
         configuration = services.configuration
@@ -42,6 +44,7 @@ final class StatusReader {
         self.describer = describer
         self.pool = pool
         self.transfers = transfers
+        self.fleet = fleet
         self.simulation = simulation
         dispatcher = pool.dispatcher
         commits = pool.commits
@@ -133,6 +136,7 @@ final class StatusReader {
             simulation: simulation.status,
             transfers: counts,
             store: commits.status,
+            fleetProblem: fleet.lossSentence,
             allowsUntrustedFiles: configuration.allowsUntrustedFiles,
             slotsInUse: dispatcher.scheduler.slotsInUse,
             deadLetters: commits.deadLetters.count

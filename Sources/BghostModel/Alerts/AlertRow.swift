@@ -16,6 +16,8 @@ package enum AlertRule: String, Codable, CaseIterable, Sendable {
     case plugin
     /// The store cannot write.
     case store
+    /// The host has no valid lease in its fleet.
+    case fleet
     /// A receiver of alerts takes none.
     case receiver
 
@@ -23,7 +25,7 @@ package enum AlertRule: String, Codable, CaseIterable, Sendable {
     package var isAboutTask: Bool {
         switch self {
         case .noSuccess, .failures, .lateStart, .longRun, .deadLetters: true
-        case .plugin, .store, .receiver: false
+        case .plugin, .store, .fleet, .receiver: false
         }
     }
 }
@@ -31,7 +33,7 @@ package enum AlertRule: String, Codable, CaseIterable, Sendable {
 /// What identifies an alert.
 package struct AlertKey: Hashable, Sendable {
     package let rule: AlertRule
-    /// The task as it stands in the manifest, the plugin or the receiver; "" for the store.
+    /// The task as it stands in the manifest, the plugin or the receiver; "" for the store and the fleet.
     package let subject: String
 
     package init(_ rule: AlertRule, _ subject: String = "") {

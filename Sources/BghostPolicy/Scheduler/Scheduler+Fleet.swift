@@ -149,6 +149,10 @@ extension Scheduler {
             since: isValid ? nil : fleet.lostAt
         )
         switch fleet.starts[request.id]?.state {
+        case .taken(let host) where !isValid:
+            gate.now =
+                "no valid lease in the fleet: \(fleet.problem); before, host `\(host)` served this start"
+            gate.condition = "this host had a valid lease in the fleet"
         case .taken(let host):
             gate.now = "host `\(host)` serves this start"
             gate.condition = "host `\(host)` had died"
