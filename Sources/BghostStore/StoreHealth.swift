@@ -65,7 +65,8 @@ extension StoreChange {
         case .notification(.kept(let row)):
             1024 + row.content.body.utf8.count + row.content.userInfo.utf8.count
         case .remembered: 2048
-        case .startSkipped, .audited: 768
+        case .startSkipped: 768
+        case .audited(let entry): 768 + entry.detail.utf8.count
         case .paused, .alert: 2048
         case .closed, .discarded, .runtimeConsumed, .notification(.removed), .switched,
             .quarantined:

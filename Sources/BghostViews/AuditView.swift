@@ -31,6 +31,18 @@ package struct AuditView {
         return table.text(style) + end
     }
 
+    /// The text output of `bghost changes`: a line for each row, and what it changed below.
+    package func changes(_ style: Style) -> String {
+        guard !page.rows.isEmpty else { return "nothing was changed\n" + end }
+        return page.rows.reversed().map { row in
+            let words = [Self.actor(row), row.verb, row.target].filter { !$0.isEmpty }
+            let time = style.painted(HumanText.time(row.at, now: now), .dim)
+            let detail = row.detail.split(separator: "\n")
+                .map { "  \(TerminalText.escaped(String($0)))\n" }.joined()
+            return "\(time)  \(words.map(TerminalText.escaped).joined(separator: "  "))\n\(detail)"
+        }.joined() + end
+    }
+
     private var end: String { page.next.map { "older ones: --before \($0)\n" } ?? "" }
 
     /// One line without a line break, for rows that follow each other.

@@ -13,12 +13,20 @@ import Testing
     private static let oldRecord =
         "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);"
 
-    /// Takes away what the tenth version brought.
-    private static let ninth = """
-        DROP TABLE alert;
-        DROP TABLE progress;
-        PRAGMA user_version = 9;
+    /// Takes away what the eleventh version brought.
+    static let tenth = """
+        ALTER TABLE audit DROP COLUMN detail;
+        PRAGMA user_version = 10;
         """
+
+    /// Takes away what the tenth version brought too.
+    private static let ninth =
+        tenth + """
+
+            DROP TABLE alert;
+            DROP TABLE progress;
+            PRAGMA user_version = 9;
+            """
 
     /// Takes away what the ninth version brought too.
     private static let eighth =
@@ -270,13 +278,13 @@ import Testing
         let store = StoreConformance(store: try SQLiteStore(path: path))
         try await store.commit(Sample.wholeLife(1))
         store.store.close()
-        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 11"])
+        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 12"])
         try #require(newer.exitCode == 0, "\(newer)")
         let bytes = try File.read(path)
         let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
         let message = try #require(error?.message)
         #expect(message.contains(path))
-        #expect(message.contains("a newer bghost (format 11, this one knows 10)"), "\(message)")
+        #expect(message.contains("a newer bghost (format 12, this one knows 11)"), "\(message)")
         #expect(try File.read(path) == bytes)
     }
 
@@ -335,7 +343,7 @@ import Testing
         #expect(message.contains("cannot take it from format 5 to 6: duplicate column name"))
         #expect(message.contains(path))
         #expect(try File.read(path) == bytes)
-        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 10"])
+        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 11"])
         try #require(back.exitCode == 0, "\(back)")
         let whole = try SQLiteStore(path: path)
         #expect(try whole.recover().pending == [Sample.fullRequest])

@@ -84,6 +84,7 @@ extension Integration {
                 "reload": [["--dry-run"]],
                 "audit show": [[], ["--verb", "x", "--since", "2h"]],
                 "audit verify": [[]],
+                "changes": [[], ["--since", "2h"]],
                 "alerts show": [[]],
             ]
         }
@@ -96,8 +97,8 @@ extension Integration {
             "plugin verify", "sdk",
             "trigger", "expire", "stop", "submit", "cancel", "redrive", "discard", "throttle clear",
             "uses add", "uses clear", "drain", "resume", "disable", "enable", "backup",
-            "simulate launch",
             "restore",
+            "simulate launch",
             "simulate expire", "simulate fact", "simulate clock", "notify test", "notify act",
             "alerts test",
             "transfers cancel", "transfers retry", "dashboard",

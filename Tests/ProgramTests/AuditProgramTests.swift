@@ -102,6 +102,66 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `What a reload changed is shown by bghost changes, also after a restart`() throws {
+        try folder.write("s3cret-value", to: "token")
+        let host = """
+            {"alerts": {"to": [{"webhook": "https://chat.example/0p3n", "secret": "${file:token}"}]}}
+            """
+        let path = try manifest()
+        let first = try TestDaemon(manifest: path, folder: folder)
+        #expect(try first.command(["changes"]).output == "nothing was changed\n")
+        #expect(try first.command(["pause", "tick"]).exitCode == 0)
+        #expect(try first.command(["enable", "nosuch"]).exitCode != 0)
+        _ = try manifest(host, every: "2h")
+        let reloaded = try first.command(["reload"])
+        #expect(reloaded.exitCode == 0, "\(reloaded)")
+        // What is refused changes nothing, and a reload without changes has nothing to list.
+        _ = try manifest("{\"slots\": \"many\"}")
+        #expect(try first.command(["reload"]).exitCode != 0)
+        _ = try manifest(host, every: "2h")
+        #expect(try first.command(["reload"]).exitCode == 0)
+        #expect(first.stop() == 0)
+
+        let second = try TestDaemon(manifest: path, folder: folder)
+        let shown = try second.command(["changes"])
+        let lines = shown.output.split(separator: "\n").map(String.init)
+        #expect(lines.count(where: { $0.hasSuffix("  reload") }) == 2, "\(shown)")
+        #expect(lines.contains("  ~ task tick: every: 1h → 2h"), "\(shown)")
+        // An address may be a secret, too.
+        #expect(lines.contains("  ~ host: alerts.to has changed"), "\(shown)")
+        #expect(lines[0].hasSuffix("  pause  tick") && !shown.output.contains("nosuch"), "\(shown)")
+        #expect(!["s3cret", "0p3n", "many"].contains(where: shown.output.contains), "\(shown)")
+        let json = try second.command(["changes", "--json", "--limit", "1"])
+        #expect(try JSONReader.parse(json.output)["rows"]?.array?.count == 1, "\(json)")
+        #expect(try second.command(["audit", "verify"]).exitCode == 0)
+        #expect(second.stop() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A reload of a thousand tasks keeps a bounded part of its changes`() throws {
+        func tasks(_ every: String) throws -> String {
+            let tasks = (0..<1000).map {
+                #""t\#($0)": {"plugin": "misbehave", "handler": "succeed", "every": "\#(every)"}"#
+            }
+            return try folder.write(
+                """
+                {"version": 1,
+                 "plugins": {"misbehave": {"library": "\(try Fixture.library("misbehave"))"}},
+                 "tasks": {\(tasks.joined(separator: ",\n"))}}
+                """,
+                to: "tasks.json"
+            )
+        }
+        let daemon = try TestDaemon(manifest: try tasks("1h"), folder: folder)
+        _ = try tasks("2h")
+        #expect(try daemon.command(["reload"]).exitCode == 0)
+        let found = try #require(try rows(daemon).last?["detail"]?.string)
+        #expect(found.utf8.count <= 8192 && found.hasPrefix("~ task t0: every: 1h → 2h\n"))
+        #expect(found.contains("\n… and ") && found.hasSuffix(" more"), "\(found.suffix(100))")
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `A drain has the row of who asked for it`() throws {
         let path = try manifest()
         let first = try TestDaemon(manifest: path, folder: folder)

@@ -54,8 +54,9 @@ extension AuditControl {
         let number = "op:" + String(random.next(), radix: 16)
         try await note(entry.with(.begun, refs: number))
         do {
-            let value = try await body()
-            var end = entry.with(.done, refs: number)
+            let detail = AuditDetail()
+            let value = try await AuditDetail.$current.withValue(detail) { try await body() }
+            var end = entry.with(.done, refs: number, detail: detail.text)
             end.at = now()
             await noteLater(end)
             return value

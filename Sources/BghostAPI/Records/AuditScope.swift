@@ -70,7 +70,12 @@ package final class AuditScope: Sendable {
 
 extension AuditEntry {
     /// The entry with another status.
-    package func with(_ status: AuditStatus, code: String = "", refs: String = "") -> AuditEntry {
+    package func with(
+        _ status: AuditStatus,
+        code: String = "",
+        refs: String = "",
+        detail: String = ""
+    ) -> AuditEntry {
         AuditEntry(
             at: at,
             actor,
@@ -79,7 +84,33 @@ extension AuditEntry {
             digest: digest,
             status: status,
             code: code,
-            refs: refs
+            refs: refs,
+            detail: detail
         )
+    }
+}
+
+/// What a verb has changed, for its row; whoever carries it out adds it.
+package final class AuditDetail: Sendable {
+    /// That of the current task; `nil` outside of a verb.
+    @TaskLocal package static var current: AuditDetail?
+
+    private let lines = Mutex<[String]>([])
+
+    package func add(_ changes: [String]) { lines.withLock { $0 += changes } }
+
+    /// A line for each change, as many as a row keeps.
+    package var text: String {
+        let lines = lines.withLock(\.self)
+        var text = ""
+        for (index, line) in lines.enumerated() {
+            let next = (text.isEmpty ? "" : "\n") + PrintableText.escaped(line)
+            // Room for the line about the rest.
+            guard text.utf8.count + next.utf8.count < AuditEntry.detailBytesMax - 40 else {
+                return text + "\n… and \(lines.count - index) more"
+            }
+            text += next
+        }
+        return text
     }
 }

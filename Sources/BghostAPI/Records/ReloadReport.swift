@@ -57,6 +57,19 @@ package struct ReloadReport: Codable, Equatable, Sendable {
             self.reason = reason
         }
 
+        /// The first parts of keys whose values may be secret.
+        private static let secretKeys: Set<Substring> = [
+            "alerts", "config", "fleet", "heartbeat", "parameters",
+        ]
+
+        /// The change, without its values if they may be secret.
+        fileprivate var withoutSecrets: Change {
+            guard let key, Self.secretKeys.contains(key.prefix { $0 != "." && $0 != "[" }) else {
+                return self
+            }
+            return Change(kind: kind, name: name, reason: "\(key) has changed")
+        }
+
         /// A line such as `task backup: every: 30s → 45s`.
         var line: String {
             let subject = name.isEmpty ? kind : "\(kind) \(name)"
@@ -114,6 +127,14 @@ package struct ReloadReport: Codable, Equatable, Sendable {
         if parked > 0 { parts.append("requests parked: \(parked)") }
         if unparked > 0 { parts.append("requests that wait again: \(unparked)") }
         return parts.joined(separator: "; ")
+    }
+
+    /// ``lines`` for the audit, which is kept and which users may read who may not change anything: without
+    /// the values of keys that may hold a secret.
+    package var auditLines: [String] {
+        var report = self
+        report.changes = changes.map(\.withoutSecrets)
+        return report.lines
     }
 
     /// One line for each change: `+` added, `~` changed, `-` removed.

@@ -31,6 +31,8 @@ extension API {
         @EmptyAsNull package var code: String
         /// Ids of what was changed, or the number that a beginning and its end share; null if there are none.
         @EmptyAsNull package var refs: String
+        /// What it changed, a line for each change; null if that is not kept.
+        @EmptyAsNull package var detail: String
         /// `sum` of the row before.
         @OrDefault package var prev: String
         /// The SHA-256 of `prev` and of all values of this row.
@@ -51,6 +53,7 @@ extension API {
             status = entry.status.rawValue
             code = entry.code
             refs = entry.refs
+            detail = entry.detail
             prev = AuditHead.digits(row.prev)
             sum = AuditHead.digits(row.sum)
         }

@@ -34,7 +34,7 @@ struct Root: AsyncParsableCommand {
             Pending.self, Cancel.self, Runs.self, Show.self, Logs.self, Dead.self, Redrive.self,
             Discard.self, Throttle.self, Uses.self, Drain.self, PauseTasks.self, ResumeTasks.self,
             Disable.self, Enable.self, Backup.self, Restore.self, Audit.self,
-            Alerts.self,
+            Changes.self, Alerts.self,
             Plugin.self, SDK.self,
             DashboardLink.self, Plan.self, Reload.self, Replay.self, Simulate.self, Notify.self,
             Transfers.self,

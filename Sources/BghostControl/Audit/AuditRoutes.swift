@@ -57,6 +57,7 @@ extension Endpoint {
         ),
         QueryKey("verb", "Only this verb, such as `trigger`."),
         QueryKey("target", "Only what concerns this; with `*` at its end, what begins like this."),
+        QueryKey("changes", "`true`: only rows that are `stored` or `done`, without logins."),
         QueryKey("before", "Only rows before this number: `next` of the page before."),
         QueryKey("after", "Only rows after this number, the oldest first."),
         .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual),
@@ -74,6 +75,7 @@ extension Query {
         query.actor = text("actor")
         query.verb = text("verb")
         query.target = text("target")
+        query.onlyChanges = try flag("changes")
         return AuditQuestion(query, since: text("since"), until: text("until"))
     }
 }

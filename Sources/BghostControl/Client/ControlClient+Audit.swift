@@ -11,6 +11,7 @@ extension ControlClient {
         let query = question.query
         let path = ControlPath("audit").with("since", question.since).with("until", question.until)
             .with("actor", query.actor).with("verb", query.verb).with("target", query.target)
+            .with("changes", query.onlyChanges ? true : nil)
             .with("before", query.before).with("after", query.after).with("limit", query.limit)
         return try await call(.GET, path, Schema.audit)
     }

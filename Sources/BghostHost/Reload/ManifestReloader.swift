@@ -64,6 +64,7 @@ final class ManifestReloader: SharesServices {
         do throws(OperatorRefusal) {
             let report = try await reloadOnce()
             log.write(.info, "manifest.reloaded", report.logText)
+            AuditDetail.current?.add(report.auditLines)
             return report
         } catch {
             let details = error.candidates.map { "\n  \($0)" }.joined()

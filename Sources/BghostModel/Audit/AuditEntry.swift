@@ -66,7 +66,7 @@ package struct AuditActor: Equatable, Sendable {
     }
 }
 
-/// What was done to the daemon, by whom and by which way; never the values that were sent.
+/// What was done to the daemon, by whom and by which way; never the values that were sent to it.
 package struct AuditEntry: Equatable, Sendable {
     /// Unix nanoseconds by the clock of the machine, also while another one is simulated.
     package var at: Int64
@@ -82,10 +82,15 @@ package struct AuditEntry: Equatable, Sendable {
     package var code: String
     /// What the row is about: ids of requests, or the number that the rows of a begin and its end share.
     package var refs: String
+    /// What it changed, a line for each change without a final line break; "" if that is not kept.
+    ///
+    /// A reload keeps the differences of the two manifests, without values that may be secret.
+    package var detail: String
 
     package static let nameBytesMax = 128
     package static let targetBytesMax = 300
     package static let refsBytesMax = 300
+    package static let detailBytesMax = 8192
 
     /// Cuts texts that are too long.
     package init(
@@ -96,7 +101,8 @@ package struct AuditEntry: Equatable, Sendable {
         digest: [UInt8] = [],
         status: AuditStatus,
         code: String = "",
-        refs: String = ""
+        refs: String = "",
+        detail: String = ""
     ) {
         self.at = at
         self.actor = actor
@@ -106,12 +112,13 @@ package struct AuditEntry: Equatable, Sendable {
         self.status = status
         self.code = code.prefix(bytes: Self.nameBytesMax)
         self.refs = refs.prefix(bytes: Self.refsBytesMax)
+        self.detail = detail.prefix(bytes: Self.detailBytesMax)
     }
 
     /// The approximate size of its row, bytes.
     package var approximateBytes: Int {
         200 + actor.user.utf8.count + actor.session.utf8.count + verb.utf8.count
-            + target.utf8.count + refs.utf8.count
+            + target.utf8.count + refs.utf8.count + detail.utf8.count
     }
 }
 
@@ -161,6 +168,8 @@ package struct AuditRow: Equatable, Sendable {
         add(entry.status.rawValue)
         add(entry.code)
         add(entry.refs)
+        // Rows of stores before format 11 have none.
+        if !entry.detail.isEmpty { add(entry.detail) }
         return bytes
     }
 }

@@ -14,6 +14,8 @@ package struct AuditQuery: Equatable, Sendable {
     package var verb: String?
     /// With `*` at its end, how the target begins.
     package var target: String?
+    /// Only what was changed: what is stored or done, without logins.
+    package var onlyChanges = false
     package var limit: Int
 
     /// The most rows that one answer looks at.
@@ -24,11 +26,17 @@ package struct AuditQuery: Equatable, Sendable {
     package func matches(_ entry: AuditEntry) -> Bool {
         if let since, entry.at < since { return false }
         if let until, entry.at >= until { return false }
+        if onlyChanges, !Self.isChange(entry) { return false }
         if let verb, entry.verb != verb { return false }
         if let actor, !Self.names(actor, entry.actor) { return false }
         guard let target else { return true }
         return target.hasSuffix("*")
             ? entry.target.hasPrefix(target.dropLast()) : entry.target == target
+    }
+
+    private static func isChange(_ entry: AuditEntry) -> Bool {
+        [.stored, .done].contains(entry.status)
+            && !["login", "logout", "ticket"].contains(entry.verb)
     }
 
     private static func names(_ text: String, _ actor: AuditActor) -> Bool {

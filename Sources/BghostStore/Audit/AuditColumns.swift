@@ -5,7 +5,8 @@ internal import BghostModel
 /// The rows of the audit.
 enum AuditColumns {
     static let names = """
-        seq, at, via, uid, pid, user, session, verb, target, digest, status, code, refs, prev, sum
+        seq, at, via, uid, pid, user, session, verb, target, digest, status, code, refs, prev, sum,
+        detail
         """
 
     static func bind(_ row: AuditRow, size: Int64, to arguments: inout Arguments) {
@@ -25,6 +26,7 @@ enum AuditColumns {
         arguments.add(entry.refs)
         arguments.add(row.prev)
         arguments.add(row.sum)
+        arguments.add(entry.detail)
         arguments.add(size)
     }
 
@@ -43,6 +45,8 @@ enum AuditColumns {
         entry.status = AuditStatus(rawValue: row.text())
         entry.code = row.text()
         entry.refs = row.text()
-        return AuditRow(seq: seq, entry, prev: row.bytes(), sum: row.bytes())
+        let (prev, sum) = (row.bytes(), row.bytes())
+        entry.detail = row.text()
+        return AuditRow(seq: seq, entry, prev: prev, sum: sum)
     }
 }

@@ -48,7 +48,8 @@ final class AuditWriter {
         insert = try Statement(
             """
             INSERT INTO audit (\(AuditColumns.names), size)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+                ?17)
             """,
             on: connection
         )

@@ -33,4 +33,9 @@ extension Schema {
         ) STRICT;
         INSERT INTO audit_anchor VALUES (1, 0, 0, zeroblob(32));
         """
+
+    /// Adds what a row's verb changed; rows from before have nothing there.
+    static let auditDetail = """
+        ALTER TABLE audit ADD COLUMN detail TEXT NOT NULL DEFAULT '';
+        """
 }
