@@ -182,7 +182,7 @@ import Testing
         #expect(json["problem"]?.string?.contains("no server") == true)
         #expect(try runs(of: "quick", on: away) == 0)
 
-        // Whoever does not think of the fleet sees it, too.
+        // Those who do not ask for the fleet see it, too.
         let plain = try away.daemon.command(["status"])
         #expect(plain.exitCode == 5 && plain.output.contains("no valid lease"), "\(plain)")
         let health = try away.daemon.command(["health", "--json"])

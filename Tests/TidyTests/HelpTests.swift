@@ -10,7 +10,7 @@ import Testing
     static let verbs: Set<String> = [
         "Answer", "Ask", "Cancel", "Check", "Clear", "Delete", "Expire", "Explain", "Export",
         "Inspect", "Install", "List", "Move", "Pause", "Post", "Print", "Record", "Reload",
-        "Remove",
+        "Remove", "Restore",
         "Replay", "Request", "Resume", "Retry",
         "Run", "Set", "Show", "Sign", "Simulate", "Start", "Stop", "Switch", "Test", "Wait",
         "Withdraw", "Write",

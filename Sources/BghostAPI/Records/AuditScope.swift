@@ -90,7 +90,7 @@ extension AuditEntry {
     }
 }
 
-/// What a verb has changed, for its row; whoever carries it out adds it.
+/// What a verb has changed, for its row; the owner that carries it out adds it.
 package final class AuditDetail: Sendable {
     /// That of the current task; `nil` outside of a verb.
     @TaskLocal package static var current: AuditDetail?

@@ -84,7 +84,7 @@ final class RunDebugger: Sendable {
             let status = Self.run(words(for: worker))
             state.withLock { $0 = .ended(status) }
         }
-        // The kernel tells nobody that a process is traced, so this asks.
+        // The kernel has no event for this, so it is polled.
         while ProcessStatus(pid: worker).map({ $0.tracer == 0 }) ?? true {
             if case .ended(let status) = state.withLock({ $0 }) {
                 throw CommandFailure(

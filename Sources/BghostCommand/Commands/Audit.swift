@@ -132,27 +132,3 @@ struct Audit: ParsableCommand {
         }
     }
 }
-
-/// Asks for new rows until it is cancelled.
-struct AuditFollow {
-    /// The interval between questions.
-    private static let period = Duration.seconds(1)
-
-    private var question: AuditQuestion
-
-    init(last: Int64, _ question: AuditQuestion) {
-        self.question = question
-        self.question.query.before = nil
-        self.question.query.after = last
-        self.question.query.limit = ControlLimits.runsMax
-    }
-
-    mutating func run(_ client: ControlClient, _ show: ([API.AuditRow]) -> Void) async throws {
-        while true {
-            let answer = try await client.audit(question).value
-            show(answer.rows)
-            question.query.after = answer.next ?? max(answer.newest, question.query.after ?? 0)
-            if answer.next == nil { try await Task.sleep(for: Self.period) }
-        }
-    }
-}

@@ -8,6 +8,7 @@ internal import BghostViews
 
 struct Changes: ClientCommand {
     static let configuration = CommandConfiguration(
+        commandName: "changes",
         abstract: "Show what operators changed, and what reloads changed in the manifest.",
         discussion: """
             It shows the rows of the audit that are about changes, the newest last; 'bghost audit' \

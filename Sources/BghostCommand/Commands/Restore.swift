@@ -12,7 +12,8 @@ internal import Glibc
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Put a backup into the state directory of a daemon that does not run.",
+        commandName: "restore",
+        abstract: "Restore a backup into the state directory of a daemon that does not run.",
         discussion: """
             The backup is copied and checked before anything changes. What is in the state directory \
             is set aside in a folder there with --replace, and an error without. Run it as the \
@@ -87,13 +88,7 @@ struct Restore: AsyncParsableCommand {
             guard let host = reading.manifest?.host else { throw reading.failure }
             if let named = host.stateDirectory { return named }
         }
-        guard let usual = ControlLocation.stateDirectory() else {
-            throw CommandFailure(
-                .usage,
-                "there is no place for bghost's state: HOME is not set",
-                fix: "name a directory with --state-dir"
-            )
-        }
+        guard let usual = ControlLocation.stateDirectory() else { throw Daemon.noStateDirectory }
         return usual
     }
 

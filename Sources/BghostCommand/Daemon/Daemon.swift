@@ -301,15 +301,15 @@ enum Daemon {
         let chosen =
             options.stateDirectory.map(ControlLocation.normalized)
             ?? manifest.host.stateDirectory ?? ControlLocation.stateDirectory()
-        guard let chosen else {
-            throw CommandFailure(
-                .usage,
-                "there is no place for bghost's state: HOME is not set",
-                fix: "name a directory with --state-dir"
-            )
-        }
+        guard let chosen else { throw noStateDirectory }
         return chosen
     }
+
+    static let noStateDirectory = CommandFailure(
+        .usage,
+        "there is no place for bghost's state: HOME is not set",
+        fix: "name a directory with --state-dir"
+    )
 
     private static func pluginPath(_ options: RunOptions) -> [String] {
         InstalledFiles.pluginPath(options.pluginPaths.map(ControlLocation.normalized))
