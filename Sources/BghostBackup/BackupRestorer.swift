@@ -39,13 +39,16 @@ package struct BackupRestorer: Sendable {
     ///   - backup: the folder that `BackupWriter` wrote.
     ///   - state: the directory to restore into, which this process has locked.
     ///   - replaces: whether what is there may be set aside; otherwise it is an error.
-    ///   - stamp: what makes the name of the folder with the old state unique, such as the time.
+    ///   - stamp: a part of the name of the folder with the old state, such as the time.
     package init(_ backup: String, into state: StateDirectory, replaces: Bool, stamp: String) {
         self.backup = backup
         self.state = state
         self.replaces = replaces
         staging = state.path + "/restore.unfinished"
-        aside = state.path + "/replaced-" + stamp
+        // Two restores may come within a second.
+        var aside = state.path + "/replaced-" + stamp
+        while NewFolder.size(of: aside) != nil { aside += "-2" }
+        self.aside = aside
     }
 
     /// Restores the backup; blocks until it is on the disk.

@@ -16,7 +16,7 @@ package struct BackupWriter: Sendable {
     package struct Summary: Equatable, Sendable {
         /// The size of its files without holes, bytes.
         package var bytes: UInt64 = 0
-        /// The number of sockets, devices and the like in data directories, which are left out.
+        /// The number of files in data directories that cannot be copied, such as sockets.
         package var omitted = 0
     }
 
@@ -49,7 +49,7 @@ package struct BackupWriter: Sendable {
             throw BackupError("\(folder) exists already; give a name that is free")
         }
         let unfinished = folder + ".unfinished"
-        FileTree.remove(unfinished)
+        try removeLeft(unfinished)
         do throws(BackupError) {
             return try BackupError.rethrowing {
                 try NewFolder.make(unfinished)
@@ -61,6 +61,18 @@ package struct BackupWriter: Sendable {
             FileTree.remove(unfinished)
             throw error
         }
+    }
+
+    /// Removes what an interrupted backup has left, and nothing else.
+    ///
+    /// Where others may write too, such as /tmp, a link of theirs could lead anywhere.
+    private func removeLeft(_ folder: String) throws(BackupError) {
+        // What is not there is not in the way.
+        guard let facts = try? FileFacts(of: folder, followsLinks: false) else { return }
+        guard facts.kind == .folder, facts.owner == geteuid() else {
+            throw BackupError("\(folder) is in the way, and is not what a backup has left")
+        }
+        FileTree.remove(folder)
     }
 
     private func fill(_ folder: String) throws -> Summary {

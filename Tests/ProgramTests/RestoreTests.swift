@@ -58,7 +58,7 @@ import Testing
         mkfifo(data + "/pipe", 0o600)
         let end = try first.command(["backup", backup, "--data"])
         #expect(end.exitCode == 0 && end.output.hasSuffix(" to \(backup)\n"), "\(end)")
-        #expect(end.error == "left out 1 sockets or devices of plugins\n")
+        #expect(end.error == "1 files of plugins cannot be copied, such as sockets\n")
         #expect(
             try File.list(backup).sorted() == ["bghost.sqlite", "data", "transfers.sqlite"]
         )
@@ -159,6 +159,14 @@ import Testing
         try File.write([1], to: backup + ".unfinished/bghost.sqlite")
         #expect(try first.command(["backup", backup]).exitCode == 0)
         #expect(access(backup + ".unfinished", F_OK) != 0)
+        // A link of another user must not make the daemon remove anything.
+        let other = folder.file("other")
+        mkdir(other, 0o700)
+        try File.write([1], to: other + "/kept")
+        symlink(other, backup + "-2.unfinished")
+        let refused = try first.command(["backup", backup + "-2"])
+        #expect(refused.exitCode == 73 && refused.error.contains("is in the way"), "\(refused)")
+        #expect(try File.list(other) == ["kept"])
         let again = try first.command(["backup", backup])
         #expect(again.exitCode == 73 && again.error.contains("exists already"), "\(again)")
         #expect(try File.list(backup).sorted() == ["bghost.sqlite", "transfers.sqlite"])

@@ -4,7 +4,7 @@
 package struct BackupReport: Equatable, Sendable {
     /// The size of its files without holes, bytes.
     package var bytes: UInt64
-    /// The number of sockets, devices and the like in data directories, which are left out.
+    /// The number of files in data directories that cannot be copied, such as sockets.
     package var omitted: Int
 
     package init(bytes: UInt64, omitted: Int = 0) {

@@ -158,7 +158,7 @@ extension API {
         @OrDefault package var folder: String
         /// The size of its files without holes, bytes.
         package var bytes: UInt64
-        /// The number of sockets, devices and the like in data directories, which are left out.
+        /// The number of files in data directories that cannot be copied, such as sockets.
         @OrDefault package var omitted: Int
 
         package init(folder: String, bytes: UInt64, omitted: Int) {

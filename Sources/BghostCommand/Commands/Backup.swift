@@ -38,7 +38,9 @@ struct Backup: ClientCommand {
             let name = TerminalText.escaped(path)
             console.answer("wrote \(HumanText.bytes(answer.value.bytes)) to \(name)\n")
             if answer.value.omitted > 0 {
-                console.remark("left out \(answer.value.omitted) sockets or devices of plugins")
+                console.remark(
+                    "\(answer.value.omitted) files of plugins cannot be copied, such as sockets"
+                )
             }
         }
     }

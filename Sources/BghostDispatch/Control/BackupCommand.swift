@@ -81,7 +81,7 @@ package final class BackupCommand {
                 .info,
                 "store.backed_up",
                 "\(bytes) bytes to \(PrintableText.escaped(path))"
-                    + (omitted > 0 ? "; left out \(omitted) sockets or devices" : "")
+                    + (omitted > 0 ? "; left out \(CountText.of(omitted, "file"))" : "")
             )
             return BackupReport(bytes: bytes, omitted: omitted)
         case .failure(let error):

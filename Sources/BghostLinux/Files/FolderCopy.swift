@@ -12,7 +12,10 @@ package struct FolderCopy: Equatable, Sendable {
     package private(set) var entries = 0
     /// The length of the copied data without holes, bytes.
     package private(set) var bytes: UInt64 = 0
-    /// The number of sockets, devices and the like, which are not copied.
+    /// The number of entries that are not copied: sockets, devices, what may not be read, and folders that
+    /// are too deep.
+    ///
+    /// They are no error, or one plugin could prevent the copies of all others.
     package private(set) var omitted = 0
 
     /// The deepest nesting of folders; each level holds two descriptors of this process.
@@ -69,9 +72,6 @@ package struct FolderCopy: Equatable, Sendable {
         _ path: String,
         depth: Int
     ) throws(SystemError) {
-        guard depth <= Self.depthMax else {
-            throw SystemError("copy folders as deep as", path, code: ELOOP)
-        }
         for name in try Self.names(in: source, path) {
             var status = stat()
             guard fstatat(source, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
@@ -86,6 +86,10 @@ package struct FolderCopy: Equatable, Sendable {
                 )
                 // It was removed or replaced since.
                 if file < 0, [ENOENT, ELOOP, ENXIO].contains(errno) { continue }
+                if file < 0, errno == EACCES {
+                    omitted += 1
+                    continue
+                }
                 try copyContents(
                     owning: try Self.must(file, "open", inner),
                     in: target,
@@ -108,6 +112,11 @@ package struct FolderCopy: Equatable, Sendable {
     ) throws(SystemError) {
         let opened = openat(source, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         if opened < 0, [ENOENT, ENOTDIR, ELOOP].contains(errno) { return }
+        guard depth < Self.depthMax, opened >= 0 || errno != EACCES else {
+            if opened >= 0 { close(opened) }
+            omitted += 1
+            return
+        }
         let from = Descriptor(owning: try Self.must(opened, "open", path))
         try Self.must(mkdirat(target, name, 0o700), "make", path)
         let to = Descriptor(
