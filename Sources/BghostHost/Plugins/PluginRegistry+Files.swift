@@ -47,7 +47,7 @@ extension PluginRegistry {
     /// Arms the next check of a plugin's files; the interval doubles up to a maximum.
     func scheduleCheck(at plugin: PluginSlot) {
         guard !plugin.isRetired, plugin.checkAt == .never else { return }
-        plugin.checkPause = min(max(timeouts.look, plugin.checkPause * 2), HostLimits.lookPauseMax)
+        plugin.checkPause = max(timeouts.look, min(plugin.checkPause * 2, HostLimits.lookPauseMax))
         arm(check: now + plugin.checkPause, at: plugin)
     }
 
