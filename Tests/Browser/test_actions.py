@@ -58,7 +58,7 @@ def test_a_refusal_of_the_daemon_is_shown_in_the_dialog(page, faults):
     goto(page, "#/system")
     page.get_by_role("button", name="Back up the state").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("File").fill("/nonexistent/copy.db")
+    dialog.get_by_label("Folder").fill("/nonexistent/copy.db")
     expect(dialog.locator("code")).to_have_text("bghost backup /nonexistent/copy.db")
     dialog.get_by_role("button", name="Back up").click()
     expect(dialog.get_by_role("alert")).to_contain_text("BG4024")
