@@ -14,14 +14,16 @@ extension MigrationTests {
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let store = StoreConformance(store: try SQLiteStore(path: path))
-        let old = AuditEntry(at: 1, AuditActor(.signal), verb: "reload", status: .done)
+        // An old row would be trimmed for its age.
+        let date: Int64 = 4_000_000_000_000_000_000
+        let old = AuditEntry(at: date, AuditActor(.signal), verb: "reload", status: .done)
         try await store.commit(.audited(old))
         store.store.close()
         let downgrade = try Command.run(["sqlite3", path, Self.tenth])
         try #require(downgrade.exitCode == 0, "\(downgrade)")
         let migrated = try SQLiteStore(path: path)
         let new = AuditEntry(
-            at: 2,
+            at: date + 1,
             AuditActor(.signal),
             verb: "reload",
             status: .done,
