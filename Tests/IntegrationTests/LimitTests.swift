@@ -35,6 +35,20 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
+        func `A process without descriptors is held to its limit of memory, too`() async throws {
+            let limits = WorkerLimits(memoryBytes: 64 << 20)
+            try await withDaemon(
+                try TestManifest.misbehave(grace: .seconds(60), limits: limits)
+            ) { daemon in
+                let first = try await daemon.run("hoard-pipes")
+                #expect(first.outcome == .succeeded)
+                let second = try await daemon.run("allocate")
+                #expect(second.pid == first.pid, "the second run must come to the same process")
+                #expect(second.outcome == .killed(.memory), "\(second.message)")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `A run that burns processor time is killed at its limit`() async throws {
             let limits = WorkerLimits(cpu: .milliseconds(200))
             try await withDaemon(

@@ -157,8 +157,10 @@ HANDLER(allocate) {
   char path[4096];
   snprintf(path, sizeof path, "%.*s/touched", (int)info->data_dir.len, info->data_dir.ptr);
   int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0 || ftruncate(fd, sizeof(size_t)) < 0) return BG_E_FAILED;
-  size_t *touched = mmap(0, sizeof *touched, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  /* A handler before it in this process may have left it no descriptor. */
+  size_t untold = 0, *touched = &untold;
+  if (fd >= 0 && ftruncate(fd, sizeof(size_t)) == 0)
+    touched = mmap(0, sizeof *touched, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (touched == MAP_FAILED) return BG_E_FAILED;
   const size_t step = 1 << 20;
   for (int i = 0; i < 2048; i++) {
