@@ -21,6 +21,8 @@ package struct BackupError: Error, Equatable, Sendable {
     static func rethrowing<Value>(_ body: () throws -> Value) throws(BackupError) -> Value {
         do {
             return try body()
+        } catch let error as BackupError {
+            throw error
         } catch let error as SystemError {
             throw BackupError("cannot \(error.description)")
         } catch let error as StoreError {

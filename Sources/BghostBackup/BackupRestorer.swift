@@ -135,14 +135,15 @@ package struct BackupRestorer: Sendable {
 
     private func setAside(_ names: [String]) throws {
         try NewFolder.make(aside)
-        if names.contains(where: { $0.hasPrefix(StateDirectory.dataName + "/") }) {
-            try NewFolder.make(path(StateDirectory.dataName, in: aside))
-        }
+        let hasData = names.contains { $0.hasPrefix(StateDirectory.dataName + "/") }
+        if hasData { try NewFolder.make(path(StateDirectory.dataName, in: aside)) }
         for name in names {
             try NewFolder.rename(path(name, in: state.path), to: path(name, in: aside))
         }
-        try NewFolder.sync(aside)
-        try NewFolder.sync(state.path)
+        for folder in [aside, state.path] {
+            if hasData { try NewFolder.sync(path(StateDirectory.dataName, in: folder)) }
+            try NewFolder.sync(folder)
+        }
     }
 
     private func moveIn(_ summary: Summary) throws {

@@ -45,6 +45,9 @@ package struct BackupWriter: Sendable {
     ///
     /// - Parameter folder: absolute; it must not exist, and its parent must.
     package func write(to folder: String) throws(BackupError) -> Summary {
+        // The name of what is unfinished is made of it.
+        guard !folder.hasSuffix("/") else { return try write(to: String(folder.dropLast())) }
+        try checkPlace(folder)
         guard access(folder, F_OK) != 0, errno == ENOENT else {
             throw BackupError("\(folder) exists already; give a name that is free")
         }
@@ -62,6 +65,20 @@ package struct BackupWriter: Sendable {
             throw error
         }
     }
+
+    /// Throws if the backup would be a part of the data that it copies.
+    private func checkPlace(_ folder: String) throws(BackupError) {
+        guard includesData, let data = NewFolder.resolved(dataPath),
+            let parent = NewFolder.resolved(NewFolder.parent(of: folder))
+        else { return }
+        guard parent == data || parent.hasPrefix(data + "/") else { return }
+        throw BackupError(
+            "\(folder) lies in the data directories of the plugins and would be a part of itself",
+            fix: "name a folder outside of \(dataPath)"
+        )
+    }
+
+    private var dataPath: String { "\(state)/\(StateDirectory.dataName)" }
 
     /// Removes what an interrupted backup has left, and nothing else.
     ///
@@ -90,52 +107,9 @@ package struct BackupWriter: Sendable {
         summary.bytes += NewFolder.size(of: copy) ?? 0
         guard includesData else { return summary }
         var data = FolderCopy()
-        try data.copy(
-            "\(state)/\(StateDirectory.dataName)",
-            to: "\(folder)/\(StateDirectory.dataName)"
-        )
+        try data.copy(dataPath, to: "\(folder)/\(StateDirectory.dataName)")
         summary.bytes += data.bytes
         summary.omitted = data.omitted
         return summary
-    }
-}
-
-/// Operations on folders that are filled before they get their names.
-enum NewFolder {
-    static func make(_ path: String) throws(SystemError) {
-        guard mkdir(path, 0o700) == 0 else { throw SystemError("make", path, code: errno) }
-    }
-
-    /// Gives a folder its name once its entries are on the disk.
-    static func give(_ folder: String, itsName name: String) throws(SystemError) {
-        try sync(folder)
-        // A folder takes the place of nothing but an empty folder.
-        try rename(folder, to: name)
-        try sync(parent(of: name))
-    }
-
-    static func rename(_ path: String, to name: String) throws(SystemError) {
-        guard Glibc.rename(path, name) == 0 else {
-            throw SystemError("rename \(path) to", name, code: errno)
-        }
-    }
-
-    /// Waits until the entries of a folder are on the disk.
-    static func sync(_ path: String) throws(SystemError) {
-        let fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard fd >= 0 else { throw SystemError("open", path, code: errno) }
-        defer { close(fd) }
-        guard fsync(fd) == 0 else { throw SystemError("sync", path, code: errno) }
-    }
-
-    /// The size of a file, bytes; `nil` if there is none.
-    static func size(of path: String) -> UInt64? {
-        var status = stat()
-        return lstat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : nil
-    }
-
-    private static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
-        return String(path[..<slash])
     }
 }

@@ -73,7 +73,12 @@ import Testing
     @Test func `A daemon goes on from its backup, and what was there is kept`() throws {
         let (kept, later, state) = try backedUp()
         let refused = try restore([backup, "--state-dir", state])
-        #expect(refused.exitCode == 1 && refused.error.contains("--replace"), "\(refused)")
+        let there = ["bghost.sqlite", "transfers.sqlite", "data/witness"].joined(separator: ", ")
+        #expect(
+            refused.error == "error: \(state) has a state already: \(there)\n"
+                + "  fix: add --replace to set it aside in a folder beside it\n"
+        )
+        #expect(refused.exitCode == 1)
 
         let restored = try restore([backup, "--state-dir", state, "--replace"])
         #expect(restored.exitCode == 0, "\(restored)")
@@ -170,6 +175,17 @@ import Testing
         let again = try first.command(["backup", backup])
         #expect(again.exitCode == 73 && again.error.contains("exists already"), "\(again)")
         #expect(try File.list(backup).sorted() == ["bghost.sqlite", "transfers.sqlite"])
+        #expect(first.stop() == 0)
+    }
+
+    @Test func `A backup does not become a part of itself`() throws {
+        let first = try daemon()
+        let inside = first.state + "/data/witness/backup"
+        let refused = try first.command(["backup", inside, "--data"])
+        #expect(refused.exitCode == 73 && refused.error.contains("a part of itself"), "\(refused)")
+        symlink(first.state + "/data", folder.file("link"))
+        let other = try first.command(["backup", folder.file("link/backup"), "--data"])
+        #expect(other.exitCode == 73 && other.error.contains("a part of itself"), "\(other)")
         #expect(first.stop() == 0)
     }
 

@@ -144,10 +144,11 @@ package protocol HostControl: AuditControl {
     /// Enables a plugin.
     func enable(plugin: String) async throws(OperatorRefusal) -> PluginSwitch
 
-    /// Writes a copy of the whole store, with which a daemon can start.
+    /// Writes a copy of the state, from which a daemon can go on.
     ///
-    /// - Parameter path: an absolute path; the file must not exist.
-    /// - Returns: the size of the copy, bytes.
+    /// - Parameters:
+    ///   - path: an absolute path, where nothing must be.
+    ///   - includesData: whether the data directories of plugins are copied, too.
     func backUp(to path: String, includesData: Bool) async throws(OperatorRefusal) -> BackupReport
 
     /// Reads the manifest again, and replaces the current one.

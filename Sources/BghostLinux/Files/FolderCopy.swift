@@ -48,7 +48,7 @@ package struct FolderCopy: Equatable, Sendable {
                 target
             )
         )
-        try copyEntries(from.raw, to.raw, target, depth: 1)
+        try copyEntries(from.raw, to.raw, source, depth: 1)
     }
 
     /// Copies a single file; blocks until it is on the disk.
@@ -60,12 +60,12 @@ package struct FolderCopy: Equatable, Sendable {
             "open",
             source
         )
-        try copyContents(owning: from, in: AT_FDCWD, Array(target.utf8CString), target)
+        try copyContents(owning: from, in: AT_FDCWD, Array(target.utf8CString), source)
     }
 
     // MARK: Folders
 
-    /// - Parameter path: of the target, for messages.
+    /// - Parameter path: of the source, for messages.
     private mutating func copyEntries(
         _ source: Int32,
         _ target: Int32,
@@ -100,7 +100,7 @@ package struct FolderCopy: Equatable, Sendable {
             default: omitted += 1
             }
         }
-        try Self.must(fsync(target), "sync", path)
+        try Self.must(fsync(target), "sync the copy of", path)
     }
 
     private mutating func copyFolder(
@@ -118,11 +118,11 @@ package struct FolderCopy: Equatable, Sendable {
             return
         }
         let from = Descriptor(owning: try Self.must(opened, "open", path))
-        try Self.must(mkdirat(target, name, 0o700), "make", path)
+        try Self.must(mkdirat(target, name, 0o700), "make a copy of", path)
         let to = Descriptor(
             owning: try Self.must(
                 openat(target, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-                "open",
+                "open the copy of",
                 path
             )
         )
@@ -136,7 +136,12 @@ package struct FolderCopy: Equatable, Sendable {
     }
 
     /// The names in a folder, except `.` and `..`; a name is bytes, and not always text.
-    private static func names(in folder: Int32, _ path: String) throws(SystemError) -> [[CChar]] {
+    ///
+    /// A name that is removed and made again meanwhile can be read twice.
+    private static func names(
+        in folder: Int32,
+        _ path: String
+    ) throws(SystemError) -> Set<[CChar]> {
         // The stream owns its descriptor.
         let copy = try Self.must(fcntl(folder, F_DUPFD_CLOEXEC, 0), "open", path)
         guard let stream = fdopendir(copy) else {
@@ -144,12 +149,12 @@ package struct FolderCopy: Equatable, Sendable {
             throw SystemError("read", path, code: errno)
         }
         defer { closedir(stream) }
-        var names: [[CChar]] = []
+        var names: Set<[CChar]> = []
         while let entry = readdir(stream) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 bytes.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
             }
-            if strcmp(name, ".") != 0, strcmp(name, "..") != 0 { names.append(name) }
+            if strcmp(name, ".") != 0, strcmp(name, "..") != 0 { names.insert(name) }
         }
         return names
     }
@@ -171,7 +176,7 @@ package struct FolderCopy: Equatable, Sendable {
         }
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let to = Descriptor(
-            owning: try Self.must(openat(folder, name, flags, 0o600), "make", path)
+            owning: try Self.must(openat(folder, name, flags, 0o600), "make a copy of", path)
         )
         // What is appended from now on is not copied, so that a growing file has an end.
         let size = off_t(max(0, status.st_size))
@@ -185,9 +190,9 @@ package struct FolderCopy: Equatable, Sendable {
             try copyStretch(from.raw, to.raw, position..<end, path)
             position = end
         }
-        try Self.must(ftruncate(to.raw, size), "resize", path)
+        try Self.must(ftruncate(to.raw, size), "write a copy of", path)
         try Self.copyAttributes(of: from.raw, to: to.raw, path)
-        try Self.must(fsync(to.raw), "sync", path)
+        try Self.must(fsync(to.raw), "sync the copy of", path)
         entries += 1
     }
 
@@ -197,7 +202,7 @@ package struct FolderCopy: Equatable, Sendable {
         _ range: Range<off_t>,
         _ path: String
     ) throws(SystemError) {
-        var buffer = [UInt8](repeating: 0, count: Self.stretch)
+        var buffer = [UInt8](repeating: 0, count: min(Self.stretch, range.count))
         var position = range.lowerBound
         while position < range.upperBound {
             let count = pread(
@@ -218,7 +223,7 @@ package struct FolderCopy: Equatable, Sendable {
                         position + off_t(written)
                     )
                 }
-                try Self.must(more, "write", path)
+                try Self.must(more, "write a copy of", path)
                 written += more
             }
             position += off_t(count)
@@ -236,7 +241,7 @@ package struct FolderCopy: Equatable, Sendable {
         let count = readlinkat(source, name, &buffer, buffer.count - 1)
         // It was removed or replaced since.
         guard count > 0 else { return }
-        try Self.must(symlinkat(buffer, target, name), "make", path)
+        try Self.must(symlinkat(buffer, target, name), "make a copy of", path)
         entries += 1
     }
 
@@ -247,9 +252,9 @@ package struct FolderCopy: Equatable, Sendable {
     ) throws(SystemError) {
         var status = stat()
         try Self.must(fstat(source, &status), "stat", path)
-        try Self.must(fchmod(target, status.st_mode & 0o1777), "change the mode of", path)
+        try Self.must(fchmod(target, status.st_mode & 0o1777), "set the mode of the copy of", path)
         let times = [status.st_atim, status.st_mtim]
-        try Self.must(futimens(target, times), "set the times of", path)
+        try Self.must(futimens(target, times), "set the times of the copy of", path)
     }
 
     /// The result of a call of the C library, unless it failed.

@@ -82,7 +82,7 @@ extension Endpoint {
             "Stops the daemon: at once, or with `finish` when its runs have ended by themselves. A second call can only shorten the time."
         case .reload:
             "Reloads the manifest, all of it or nothing; with `dryRun` only says what that would change."
-        case .backup: "Writes a copy of the store into a new file."
+        case .backup: "Writes a copy of the state into a new folder."
         case .why: "Explains why a task or request does not run."
         case .simulateFact: "Simulates a requirement until the daemon ends."
         case .simulateClock: "Moves the daemon's clock until the daemon ends."
