@@ -199,7 +199,8 @@ package struct AlertTable: Sendable {
     /// Ends the recovered alerts whose conditions were not found again.
     package mutating func settle(now: Int64) {
         let gone = alerts.values.filter(\.isUncertain).map(\.key)
-        for key in gone where key.rule != .receiver { clear(key, now: now) }
+        // What has not been tried again yet may still hold.
+        for key in gone where key.rule != .receiver && key.rule != .fleet { clear(key, now: now) }
     }
 
     /// The wall clock was set: what was told in its future was told now.

@@ -220,6 +220,29 @@ private let start: Int64 = 1_790_000_000 * second
         }
     }
 
+    @Test func `A lost lease is told over a restart, and when the manifest asks later`()
+        async throws
+    {
+        var manifest = try Self.manifest()
+        manifest.host.fleet = FleetSettings(connection: "", name: "a", lease: .seconds(30))
+        try await ReactorActor.run { [manifest] actor in
+            let owners = try Owners(actor.reactor, manifest)
+            let monitor = owners.alerts.monitor
+            let row = AlertRow(key: AlertKey(.fleet), since: start, detail: "", toldAt: start)
+            monitor.recover([row], [])
+            Self.begin(owners, manifest)
+            #expect(owners.alerts.report.alerts.map(\.rule) == ["fleet"], "it is not known yet")
+            monitor.fleetChanged(problem: nil)
+            #expect(owners.alerts.report.alerts.isEmpty)
+            monitor.apply(Manifest())
+            monitor.fleetChanged(problem: "no lease")
+            #expect(owners.alerts.report.alerts.isEmpty)
+            monitor.apply(manifest)
+            #expect(owners.alerts.report.alerts.map(\.detail) == ["no lease"])
+            owners.alerts.stop()
+        }
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `A full queue drops the oldest, and the next message says so`() async throws {
         let manifest = try Self.manifest()

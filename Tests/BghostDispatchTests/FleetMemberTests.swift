@@ -138,8 +138,13 @@ import Testing
         try await ReactorActor.run { actor in
             let parts = Parts(actor.reactor, [.success([]), .failure(Self.unanswered)])
             let start = Monotonic.now
-            await parts.begin()
+            parts.member.begin()
+            // What has not failed yet is no loss.
+            #expect(parts.member.lossSentence == nil && parts.member.metrics?.hasLease == false)
+            #expect(parts.member.check?.message == "`one` joins the fleet")
+            await ReactorActor.wait { !parts.member.isRenewing }
             #expect(parts.events() == ["fleet.joined"])
+            #expect(parts.member.check?.message == "`one` has a lease in the fleet")
             let status = await parts.member.status()
             #expect(status.name == "one" && status.problem.isEmpty && status.lostAt == nil)
             // The machine may be slow.

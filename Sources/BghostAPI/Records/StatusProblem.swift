@@ -49,10 +49,10 @@ extension HostStatus {
     }
 
     private var fleetProblems: [StatusProblem] {
-        fleetProblem.map {
-            [StatusProblem(.fleet, $0 + "; `bghost status --fleet` shows its hosts")]
-        }
-            ?? []
+        guard let fleetProblem else { return [] }
+        return [
+            StatusProblem(.fleet, "\(fleetProblem); `bghost status --fleet` shows its hosts")
+        ]
     }
 
     /// The same status with these tasks, their plugins and their problems only.

@@ -132,6 +132,7 @@ extension AlertMonitor {
     ///
     /// - Parameter problem: why it has none.
     package func fleetChanged(problem: String?) {
+        fleetProblem = problem
         guard isActive else { return }
         if let problem { raise(AlertKey(.fleet), problem) } else { clear(AlertKey(.fleet)) }
         flush()

@@ -29,6 +29,8 @@ package final class AlertMonitor {
     var watch = ExpectationWatch()
     /// The dead letters by task of the manifest.
     var dead: [String: Int] = [:]
+    /// Why the host has no lease in its fleet, for a manifest that asks for alerts later.
+    var fleetProblem: String?
     /// Whether the manifest asks for alerts or a heartbeat.
     package private(set) var isActive = false
     private var hasBegun = false
@@ -132,12 +134,14 @@ package final class AlertMonitor {
             return switch key.rule {
             case .plugin: !plugins.contains(key.subject)
             case .receiver: !receivers.contains(key.subject)
-            case .store, .fleet: false
+            case .store: false
+            case .fleet: host.fleet == nil
             default: !names.contains(key.subject)
             }
         }
         for task in watch.tasksWithStart { requestChanged(task, of: task) }
         storeChanged()
+        if isActive, let fleetProblem { raise(AlertKey(.fleet), fleetProblem) }
         flush()
     }
 

@@ -222,11 +222,12 @@ package final class FleetMember {
 
     // MARK: Questions
 
-    /// Why there is no valid lease, a sentence without a full stop; `nil` with one, or without a fleet.
+    /// Why there is no valid lease, a sentence without a full stop; `nil` with one, without a fleet, and
+    /// before the first renewal has its answer or its failure.
     package var lossSentence: String? {
-        guard link != nil, lostAt != nil else { return nil }
-        let reason = problem?.reason ?? "this host has not registered yet"
-        return "no valid lease in the fleet, so no task with `onceInFleet` starts: \(reason)"
+        guard lostAt != nil, let problem else { return nil }
+        return
+            "no valid lease in the fleet, so no task with `onceInFleet` starts: \(problem.reason)"
     }
 
     /// The check of the health; `nil` without a fleet.
@@ -235,7 +236,8 @@ package final class FleetMember {
     package var check: HealthReport.Check? {
         guard let settings, link != nil else { return nil }
         guard let lossSentence else {
-            return .init("fleet", .ok, "`\(settings.name)` has a lease in the fleet")
+            let standing = lostAt == nil ? "has a lease in the fleet" : "joins the fleet"
+            return .init("fleet", .ok, "`\(settings.name)` \(standing)")
         }
         return .init(
             "fleet",
