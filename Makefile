@@ -49,7 +49,8 @@ package-test:
 	BIN='$(BIN)' Tests/Package/run
 
 ## Builds and runs every test, those of the dashboard in Chromium too. Without a Rust compiler the test of the
-## example in Rust fails, without a PostgreSQL server those of fleets, without gdb those of it, and no other.
+## example in Rust fails, without a PostgreSQL server those of fleets, without gdb those of `plugin run --debug`,
+## and no other.
 test: prerequisites
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || Scripts/prerequisites postgresql || echo "warning: PostgreSQL cannot be installed" >&2
 	@command -v gdb >/dev/null || Scripts/prerequisites gdb || echo "warning: gdb cannot be installed" >&2

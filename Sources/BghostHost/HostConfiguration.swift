@@ -50,10 +50,10 @@ package struct HostConfiguration: Sendable {
     var isSubreaper: Bool
     /// Whether plugins are allowed in places that other users could change (development mode).
     package var allowsUntrustedFiles = false
-    /// Whether a debugger of the same user may attach to workers; deadlines stand still while one does.
-    ///
-    /// It needs `allowsUntrustedFiles`, which pauses the deadlines of runs.
+    /// Whether a debugger of the same user may attach to workers.
     package var allowsDebugger = false
+    /// Whether deadlines stand still while a debugger is attached to a worker.
+    var pausesForDebuggers: Bool { allowsUntrustedFiles || allowsDebugger }
     /// Sends messages to the service manager without waiting, and returns whether it could; `nil` if there is
     /// no manager.
     package var notify: (@Sendable ([ServiceMessage]) -> Bool)?

@@ -48,6 +48,25 @@ import Testing
                 """
         ),
         Sample(
+            name: "configure, function, traceable",
+            message: .configure(
+                configure(
+                    .function(library: "z", symbol: "crc32", signature: "int()"),
+                    isProbe: false,
+                    isTraceable: true
+                )
+            ),
+            hex: """
+                8b000000 01 01 0200 0000000000000000
+                01000000 6e  01 01000000 7a 05000000 6372633332 05000000 696e742829
+                02000000 2f64  02000000 7b7d
+                0300 0000004000000000 07000000 40000000 10000000
+                03000000 01000000 09000000 1000000000000000
+                0100 02000000 2f67 03  08000000 0102030405060708 0100 0000  00000000 0000
+                05000000 302e312e30
+                """
+        ),
+        Sample(
             name: "start",
             message: .start(
                 Start(
@@ -203,7 +222,11 @@ import Testing
         #expect(kinds == Set(FrameKind.allCases.map(\.rawValue)))
     }
 
-    private static func configure(_ code: Configure.Code, isProbe: Bool) -> Configure {
+    private static func configure(
+        _ code: Configure.Code,
+        isProbe: Bool,
+        isTraceable: Bool = false
+    ) -> Configure {
         Configure(
             name: "n",
             code: code,
@@ -229,7 +252,8 @@ import Testing
                 filterAmongFiles: Confinement.Filter(instructions: [], ownProcess: [])
             ),
             isProbe: isProbe,
-            hostVersion: "0.1.0"
+            hostVersion: "0.1.0",
+            isTraceable: isTraceable
         )
     }
 

@@ -87,6 +87,8 @@ final class RunDebugger: Sendable {
         // The kernel has no event for this, so it is polled.
         while ProcessStatus(pid: worker).map({ $0.tracer == 0 }) ?? true {
             if case .ended(let status) = state.withLock({ $0 }) {
+                // A script may attach, do its work and detach between two looks.
+                if status == 0 { return }
                 throw CommandFailure(
                     .failure,
                     "the debugger ended with \(status) before it was attached: "

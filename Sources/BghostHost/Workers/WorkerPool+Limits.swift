@@ -93,7 +93,7 @@ extension WorkerPool {
         worker.audit = .never
         measureData(of: worker.plugin)
         if !worker.isIdle {
-            if configuration.allowsUntrustedFiles { pauseIfTraced(worker, process.pid) }
+            if configuration.pausesForDebuggers { pauseIfTraced(worker, process.pid) }
             // This call may kill the worker.
             checkUse(of: worker, process)
         }
@@ -121,7 +121,7 @@ extension WorkerPool {
         ProcessStatus(pid: pid).map { $0.tracer != 0 } ?? false
     }
 
-    /// Pauses the deadlines of the runs while a debugger is attached to the worker (development mode only).
+    /// Pauses the deadlines of the runs while a debugger is attached to the worker.
     private func pauseIfTraced(_ worker: Worker, _ pid: Int32) {
         guard Self.isTraced(pid) else { return }
         for number in worker.runs { supervisor.handle(.paused(HostLimits.auditPeriod), of: number) }

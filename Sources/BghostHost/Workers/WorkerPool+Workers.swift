@@ -351,7 +351,7 @@ extension WorkerPool {
         guard let executor = executors[serial] else { return }
         let worker = executors.worker(serial)
         executor.deadline = .never
-        if configuration.allowsDebugger, let pid = worker?.process?.pid, Self.isTraced(pid) {
+        if configuration.pausesForDebuggers, let pid = worker?.process?.pid, Self.isTraced(pid) {
             return setDeadline(executor, now + HostLimits.auditPeriod)
         }
         if let worker, let since = worker.hungUpAt, worker.state != .ending {
