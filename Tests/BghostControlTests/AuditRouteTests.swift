@@ -23,6 +23,20 @@ struct AuditRouteTests {
         #expect(Set(verbs).count == verbs.count - 1)
     }
 
+    @Test func `Changes are all verbs but logins`() {
+        var query = AuditQuery(limit: 1)
+        query.onlyChanges = true
+        for endpoint in Endpoint.allCases where endpoint.auditing != .never {
+            let verb = endpoint.auditVerb
+            for status in [AuditStatus.stored, .done] {
+                let entry = AuditEntry(at: 1, AuditActor(.socket), verb: verb, status: status)
+                #expect(query.matches(entry) == (endpoint.auditing != .login), "\(verb)")
+            }
+            let refused = AuditEntry(at: 1, AuditActor(.socket), verb: verb, status: .refused)
+            #expect(!query.matches(refused), "\(verb)")
+        }
+    }
+
     @Test func `A row names the user, the target and the hash of what was sent`() async throws {
         try await Serving.with { serving in
             try await serving.ask { client in
