@@ -5,17 +5,18 @@
 /// Each decision about a start is a change of its one row, so statements neither wait for each other's
 /// transactions nor deadlock, and a host that stops between two of them holds no lock.
 enum FleetSchema {
-    static let version = 1
-
-    /// Creates what is missing, as one transaction.
-    static let creation = """
-        SELECT pg_advisory_xact_lock(7075616874);
+    /// What makes each version of the schema from the one before; the first one makes it from nothing.
+    ///
+    /// Released ones never change. Each is statements of PL/pgSQL that end in a short time, since all of them
+    /// must end within the time limit of a statement.
+    static let migrations = [
+        """
         CREATE SCHEMA IF NOT EXISTS bghost;
-        CREATE TABLE IF NOT EXISTS bghost.fleet (
+        CREATE TABLE bghost.fleet (
             one int PRIMARY KEY CHECK (one = 1),
             version int NOT NULL
         );
-        CREATE TABLE IF NOT EXISTS bghost.host (
+        CREATE TABLE bghost.host (
             name text PRIMARY KEY,
             instance text NOT NULL,
             incarnation int NOT NULL,
@@ -24,7 +25,7 @@ enum FleetSchema {
             seen_at timestamptz NOT NULL,
             version text NOT NULL
         ) WITH (fillfactor = 10);
-        CREATE TABLE IF NOT EXISTS bghost.start (
+        CREATE TABLE bghost.start (
             task text NOT NULL,
             slot bigint NOT NULL,
             host text NOT NULL,
@@ -36,10 +37,40 @@ enum FleetSchema {
             ended_at timestamptz,
             PRIMARY KEY (task, slot)
         ) WITH (fillfactor = 50);
-        CREATE INDEX IF NOT EXISTS start_open ON bghost.start (host) WHERE ended_at IS NULL;
-        CREATE INDEX IF NOT EXISTS start_ended ON bghost.start (ended_at) WHERE ended_at IS NOT NULL;
-        INSERT INTO bghost.fleet VALUES (1, \(version)) ON CONFLICT (one) DO NOTHING;
+        CREATE INDEX start_open ON bghost.start (host) WHERE ended_at IS NULL;
+        CREATE INDEX start_ended ON bghost.start (ended_at) WHERE ended_at IS NOT NULL;
+        INSERT INTO bghost.fleet VALUES (1, 0);
         """
+    ]
+
+    /// The number of the advisory lock that hosts of all versions hold while they change the schema.
+    static let lock = 7_075_616_874
+
+    /// Brings the schema to the last version, as one statement and one transaction; does nothing to a schema of
+    /// that version or a newer one.
+    ///
+    /// The version is read under the lock: of hosts that start together one migrates, and an older bghost does
+    /// not change what a newer one made while it waited. `to_regclass` would not do: it may answer from what the
+    /// session remembers of the time before the lock.
+    static func migration(_ migrations: [String]) -> String {
+        let steps = migrations.enumerated().map { index, step in
+            "IF present < \(index + 1) THEN\n\(step)\nEND IF;"
+        }.joined(separator: "\n")
+        return """
+            DO $bghost$
+            DECLARE present int := 0;
+            BEGIN
+                PERFORM pg_advisory_xact_lock(\(lock));
+                IF EXISTS (SELECT FROM pg_tables WHERE schemaname = 'bghost' AND tablename = 'fleet') THEN
+                    SELECT f.version INTO present FROM bghost.fleet f;
+                END IF;
+            \(steps)
+                IF present < \(migrations.count) THEN
+                    UPDATE bghost.fleet SET version = \(migrations.count);
+                END IF;
+            END $bghost$
+            """
+    }
 
     /// Settings of a session; answers whether the schema is there and whether the server can be written to.
     ///
@@ -77,7 +108,8 @@ enum FleetSchema {
         WHERE host = $1 AND instance = $2 AND ended_at IS NULL ORDER BY task, slot
         """
 
-    /// Renews the lease of a host and of its claims; answers 1 unless another daemon has registered.
+    /// Renews the lease of a host and of its claims; answers 1 unless another daemon has registered, and the
+    /// version of the schema.
     ///
     /// $1 name, $2 incarnation.
     static let renewal = """
@@ -90,18 +122,22 @@ enum FleetSchema {
             WHERE s.host = me.name AND s.incarnation = me.incarnation AND s.ended_at IS NULL
             RETURNING 1
         )
-        SELECT (SELECT count(*) FROM me), (SELECT count(*) FROM mine)
+        SELECT (SELECT count(*) FROM me), (SELECT version FROM bghost.fleet),
+            (SELECT count(*) FROM mine)
         """
 
     /// Claims a start; answers a row if this host has it.
     ///
-    /// $1 task, $2 slot, $3 request, $4 name, $5 incarnation.
+    /// A host of another version of the schema gets none.
+    ///
+    /// $1 task, $2 slot, $3 request, $4 name, $5 incarnation, $6 version of the schema.
     static let claim = """
         INSERT INTO bghost.start AS s
             (task, slot, host, instance, incarnation, request, lease_until, claimed_at)
         SELECT $1, $2::bigint, h.name, h.instance, h.incarnation, $3,
             clock_timestamp() + h.lease, clock_timestamp()
-        FROM bghost.host h WHERE h.name = $4 AND h.incarnation = $5::int
+        FROM bghost.host h, bghost.fleet f
+        WHERE h.name = $4 AND h.incarnation = $5::int AND f.version = $6::int
         ON CONFLICT (task, slot) DO UPDATE SET host = EXCLUDED.host,
             instance = EXCLUDED.instance, incarnation = EXCLUDED.incarnation,
             request = EXCLUDED.request, lease_until = EXCLUDED.lease_until,

@@ -14,6 +14,8 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
     private let version: String
     private let instance: String
     private let libraryName: String
+    /// Tests have further ones.
+    private let migrations: [String]
     private var library: LibPQ?
     private var session: PostgreSQLSession?
     /// The number of this daemon's registration; `nil` before it, and after another daemon's.
@@ -29,12 +31,29 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
     ///     what it had.
     ///   - version: the version of bghost, for lists of the hosts.
     ///   - library: the name or the path of libpq.
-    package init(
+    package convenience init(
         _ settings: FleetSettings,
         instance: String,
         version: String,
         library: String? = nil
     ) {
+        self.init(
+            settings,
+            instance: instance,
+            version: version,
+            library: library,
+            migrations: FleetSchema.migrations
+        )
+    }
+
+    init(
+        _ settings: FleetSettings,
+        instance: String,
+        version: String,
+        library: String? = nil,
+        migrations: [String]
+    ) {
+        self.migrations = migrations
         self.settings = settings
         self.instance = instance
         self.version = version
@@ -46,11 +65,17 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
     package func renew() throws(FleetProblem) -> FleetRenewal {
         let sentAt = BootClock.now
         guard let incarnation else { return try register() }
-        let rows = try rows(FleetSchema.renewal, [settings.name, "\(incarnation)"])
-        guard rows.first?.first == "1" else {
+        let row = try renewed(incarnation)
+        guard row.first == "1" else {
             self.incarnation = nil
             hasName = false
             throw nameTaken
+        }
+        guard row.count > 1, let present = row[1].flatMap({ Int($0) }),
+            present == migrations.count
+        else {
+            session = nil
+            throw otherVersion(row.count > 1 ? row[1] : nil)
         }
         try cleanUp()
         return FleetRenewal(sentAt: sentAt, open: [])
@@ -61,7 +86,7 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
         let key = [claim.task, "\(claim.slot)"]
         let own = try rows(
             FleetSchema.claim,
-            key + ["\(claim.request)", settings.name, "\(incarnation)"]
+            key + ["\(claim.request)", settings.name, "\(incarnation)", "\(migrations.count)"]
         )
         if !own.isEmpty { return .claimed }
         guard let row = try rows(FleetSchema.server, key).first, row.count == 2, let host = row[0]
@@ -133,17 +158,49 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
                     + " several hosts also `target_session_attrs=read-write`"
             )
         }
-        if greeting[3] != "t" { try session.run(FleetSchema.creation) }
-        let version = try session.rows(FleetSchema.versionQuestion).first?.first ?? nil
-        guard version == "\(FleetSchema.version)" else {
-            throw FleetProblem(
-                .version,
-                "schema `bghost` of the database has version \(version ?? "none"), and this bghost"
-                    + " needs \(FleetSchema.version); run the same version of bghost on all hosts"
-            )
+        var present = greeting[3] == "t" ? try schemaVersion(session) : "0"
+        if let number = present.flatMap({ Int($0) }), number < migrations.count {
+            try session.run(FleetSchema.migration(migrations))
+            present = try schemaVersion(session)
         }
+        guard present == "\(migrations.count)" else { throw otherVersion(present) }
         self.session = session
         return session
+    }
+
+    private func schemaVersion(_ session: PostgreSQLSession) throws(FleetProblem) -> String? {
+        try session.rows(FleetSchema.versionQuestion).first?.first ?? nil
+    }
+
+    private func otherVersion(_ present: String?) -> FleetProblem {
+        let wanted = migrations.count
+        guard let present, let number = Int(present) else {
+            return FleetProblem(
+                .version,
+                "schema `bghost` of the database has no version, although it has tables; restore it"
+                    + " from a backup, or drop it while all hosts are stopped"
+            )
+        }
+        return FleetProblem(
+            .version,
+            number > wanted
+                ? "schema `bghost` of the database has version \(number), which a newer bghost on"
+                    + " another host made, and this bghost knows only \(wanted); update bghost on this"
+                    + " host"
+                : "schema `bghost` of the database has version \(number) again, since the database was set"
+                    + " back; this bghost migrates it to \(wanted) when it connects again"
+        )
+    }
+
+    /// A refused statement may be one that another version of the schema no longer fits, so the next renewal
+    /// reads the version.
+    private func renewed(_ incarnation: Int) throws(FleetProblem) -> PostgreSQLSession.Row {
+        do throws(FleetProblem) {
+            return try rows(FleetSchema.renewal, [settings.name, "\(incarnation)"]).first ?? []
+        } catch {
+            if error.kind == .statement { session = nil }
+            throw error
+        }
     }
 
     private func register() throws(FleetProblem) -> FleetRenewal {

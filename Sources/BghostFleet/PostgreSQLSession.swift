@@ -197,6 +197,12 @@ final class PostgreSQLSession {
         // read_only_sql_transaction
         case "25006":
             return FleetProblem(.readOnly, "the server cannot be written to: \(text)")
+        // query_canceled, by the time limit of the session
+        case "57014":
+            return FleetProblem(.unreachable, "the server has not answered in time: \(text)")
+        // admin_shutdown, crash_shutdown, cannot_connect_now
+        case "57P01", "57P02", "57P03":
+            return FleetProblem(.unreachable, "the server ends the connection: \(text)")
         case "42501":
             return FleetProblem(
                 .refused,

@@ -154,16 +154,6 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A schema of another version is refused`() throws {
-        _ = try fleet("web-1").renew()
-        try server.query("UPDATE bghost.fleet SET version = 2", in: database)
-        let problem = try #require(refusal { _ = try fleet("web-2").renew() })
-        #expect(problem.kind == .version)
-        #expect(problem.reason.contains("version 2") && problem.reason.contains("needs 1"))
-        #expect(try server.query("SELECT name FROM bghost.host", in: database) == ["web-1"])
-    }
-
-    @Test(.timeLimit(.minutes(5)))
     func `A database that cannot be written to is refused`() throws {
         let member = fleet("web-1")
         _ = try member.renew()

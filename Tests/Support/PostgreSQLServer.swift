@@ -32,6 +32,8 @@ import Glibc
 package final class PostgreSQLServer: Sendable {
     package struct Failure: Error {
         package let text: String
+
+        package init(text: String) { self.text = text }
     }
 
     private let folder: TemporaryDirectory
@@ -58,6 +60,8 @@ package final class PostgreSQLServer: Sendable {
     }
 
     deinit {
+        // One that hangs does not stop.
+        signal(SIGCONT)
         // A test that stopped it leaves nothing to stop.
         _ = try? run(["pg_ctl", "stop", "--pgdata", data, "--mode", "immediate", "--silent"])
     }
@@ -76,6 +80,32 @@ package final class PostgreSQLServer: Sendable {
         "host=\(folder.path) dbname=\(name) user=\(user)"
     }
 
+    /// The path of its socket.
+    package var socket: String { folder.file(".s.PGSQL.5432") }
+
+    /// Changes a setting for all sessions, and waits until they have it.
+    package func set(_ setting: String, to value: String, in database: String) throws {
+        try query("ALTER SYSTEM SET \(setting) = \(value)", in: database)
+        try query("SELECT pg_reload_conf()", in: database)
+        for _ in 0..<5000 where try query("SHOW \(setting)", in: database) == [value] { return }
+        throw Failure(text: "\(setting) is not \(value)")
+    }
+
+    /// Makes each host get each start that it claims, so that a test shows that it finds what it looks for.
+    ///
+    /// Each host writes into rows of its own.
+    package func takeOutFence(in database: String) throws {
+        try query(
+            """
+            CREATE FUNCTION apart() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN NEW.task := NEW.task || NEW.host; RETURN NEW; END';
+            CREATE TRIGGER b_apart BEFORE INSERT ON bghost.start
+            FOR EACH ROW EXECUTE FUNCTION public.apart()
+            """,
+            in: database
+        )
+    }
+
     /// Starts it and waits until it takes connections.
     package func start() throws {
         try run([
@@ -88,6 +118,22 @@ package final class PostgreSQLServer: Sendable {
     /// Stops it at once, with its connections; a crash for its clients.
     package func stop() throws {
         try run(["pg_ctl", "stop", "--pgdata", data, "--mode", "immediate", "--silent", "--wait"])
+    }
+
+    /// Sends a signal to all its processes: with SIGSTOP it hangs, its connections stay, and none is refused.
+    package func signal(_ number: Int32) {
+        // A test that stopped it leaves no process.
+        guard let file = try? File.read(folder.file("data/postmaster.pid")),
+            let line = String(decoding: file, as: UTF8.self).split(separator: "\n").first,
+            let main = Int32(line)
+        else { return }
+        // First the one that starts the others.
+        kill(main, number)
+        // It may have ended just now.
+        let list = (try? File.read("/proc/\(main)/task/\(main)/children")) ?? []
+        for child in String(decoding: list, as: UTF8.self).split(separator: " ") {
+            if let process = Int32(child) { kill(process, number) }
+        }
     }
 
     /// Runs SQL as its superuser and returns the rows, the columns parted by `|`.
