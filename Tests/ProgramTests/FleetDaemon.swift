@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostBase
+import BghostTestSupport
+
+/// A daemon of a fleet, with a folder of its own and the shortest lease.
+///
+/// Its tasks run once in the fleet: `quick` each second, and `slow`, whose runs last until they are stopped.
+struct FleetDaemon {
+    let name: String
+    let daemon: TestDaemon
+    /// Exists as long as the daemon.
+    private let folder: TemporaryDirectory
+
+    init(
+        _ name: String,
+        _ connection: String,
+        in parent: TemporaryDirectory,
+        calendar: String = "*/5 * * * * *"
+    ) throws {
+        self.name = name
+        folder = try TemporaryDirectory(in: parent.path)
+        let path = try folder.write(
+            try Self.manifest(name, connection, calendar: calendar),
+            to: "tasks.json"
+        )
+        daemon = try TestDaemon(
+            manifest: path,
+            folder: folder,
+            arguments: ["--log-format", "json", "--log-level", "debug"]
+        )
+    }
+
+    private static func manifest(
+        _ name: String,
+        _ connection: String,
+        calendar: String
+    ) throws -> String {
+        """
+        {"version": 1,
+         "host": {"fleet": {"connection": "\(connection)", "name": "\(name)", "lease": "5s"},
+                  "alerts": {"to": [{"command": ["/bin/cat"]}]}},
+         "plugins": {"misbehave": {"library": "\(try Fixture.library("misbehave"))"}},
+         "tasks": {
+           "quick": {"plugin": "misbehave", "handler": "succeed", "runs": "onceInFleet",
+                     "calendar": "* * * * * *", "limits": {"grace": "1s"}},
+           "slow": {"plugin": "misbehave", "handler": "honour-cancel", "runs": "onceInFleet",
+                    "calendar": "\(calendar)", "limits": {"runtime": "10m", "grace": "1s"}}}}
+        """
+    }
+
+    func line(_ text: String, within seconds: Int32 = 60) -> String? {
+        daemon.program.line(containing: text, within: seconds)
+    }
+
+    /// The number of runs of a task that it has started, as far as its log says by now.
+    func starts(of task: String) -> Int {
+        // Reads what there is, and waits for nothing.
+        _ = line("no line has this text", within: 0)
+        return daemon.program.lines.count {
+            $0.contains("\"run.started\"") && $0.contains("\"task\":\"\(task)\"")
+        }
+    }
+
+    /// Waits until a run of a task has ended.
+    ///
+    /// - Returns: whether one did before the daemon was silent for 20 s.
+    func hasEnded(_ task: String) -> Bool {
+        let program = daemon.program
+        while true {
+            let ends = program.lines.filter { $0.contains("\"run.ended\"") }
+            if ends.contains(where: { $0.contains("\"task\":\"\(task)\"") }) { return true }
+            guard program.has(ends.count + 1, linesContaining: "\"run.ended\"") else {
+                return false
+            }
+        }
+    }
+
+    /// The requests of a task whose runs succeeded on this host, by its own history.
+    func runs(of task: String) throws -> [String] {
+        let answer = try daemon.command(["runs", task, "--json", "--limit", "1000"])
+        let runs = try JSONReader.parse(answer.output)["runs"]?.array ?? []
+        return runs.filter { $0["outcome"]?.string == "succeeded" }
+            .compactMap { $0["request"]?.string }
+    }
+
+    /// Waits until one of the daemons has started more runs of a task than before.
+    static func starter(
+        of task: String,
+        _ members: [FleetDaemon],
+        before: [Int] = [0, 0, 0]
+    ) throws -> FleetDaemon {
+        for _ in 0..<1000 {
+            for (member, count) in zip(members, before) where member.starts(of: task) > count {
+                return member
+            }
+            // Each daemon logs each second what becomes of the start.
+            let program = members[0].daemon.program
+            guard program.has(program.lines.count + 1, linesContaining: "schema") else { break }
+        }
+        throw DaemonFailure(lines: members.flatMap(\.daemon.program.lines))
+    }
+}
+
+/// Finds starts that more than one host served.
+///
+/// It does not rely on the claims: the database notes which start each request asks for, also in vain, and
+/// the histories of the daemons have which requests ran.
+struct FleetJudge {
+    let server: PostgreSQLServer
+    let database: String
+
+    /// Notes from now on; the schema must be there.
+    init(_ server: PostgreSQLServer, _ database: String) throws {
+        (self.server, self.database) = (server, database)
+        try server.query(
+            """
+            CREATE TABLE asked (request text, task text, slot bigint);
+            CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN INSERT INTO public.asked VALUES (NEW.request, NEW.task, NEW.slot);
+            RETURN NEW; END';
+            CREATE TRIGGER a_note BEFORE INSERT ON bghost.start
+            FOR EACH ROW EXECUTE FUNCTION public.note()
+            """,
+            in: database
+        )
+    }
+
+    /// The starts of a task that were served, and those of them that were served more than once.
+    func verdict(
+        on task: String,
+        _ members: [FleetDaemon]
+    ) throws -> (served: Int, doubled: [String]) {
+        let rows = try server.query(
+            "SELECT DISTINCT request, slot FROM asked WHERE task = '\(task)'",
+            in: database
+        )
+        let slots = rows.reduce(into: [String: String]()) { slots, row in
+            let columns = row.split(separator: "|").map(String.init)
+            slots[columns[0]] = columns[1]
+        }
+        var served: [String: Int] = [:]
+        for member in members {
+            for request in try member.runs(of: task) {
+                // A start from before the judge noted anything has no slot.
+                if let slot = slots[request] { served[slot, default: 0] += 1 }
+            }
+        }
+        return (served.count, served.filter { $0.value > 1 }.keys.sorted())
+    }
+}
