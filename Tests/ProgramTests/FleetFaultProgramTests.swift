@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// Real daemons and faults of their real PostgreSQL, with a judge that looks for starts that were served twice.
+@Suite(.ownThreads) struct FleetFaultProgramTests {
+    private let folder: TemporaryDirectory
+    private let server: PostgreSQLServer
+    private let connection: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        server = try PostgreSQLServer()
+        connection = try server.database("fleet")
+    }
+
+    private func members(_ names: [String]) throws -> [FleetDaemon] {
+        let members = try names.map { try FleetDaemon($0, connection, in: folder) }
+        for member in members { #expect(member.line("fleet.joined") != nil) }
+        return members
+    }
+
+    /// Waits until each daemon has logged so many more lines about `quick`.
+    private func pass(_ lines: Int, _ members: [FleetDaemon]) {
+        for member in members {
+            let program = member.daemon.program
+            let before = program.lines.count { $0.contains("\"quick\"") }
+            #expect(program.has(before + lines, linesContaining: "\"quick\""))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `Hosts whose server hangs stop their runs at half of the lease, say so and come back`()
+        throws
+    {
+        let members = try members(["web-1", "web-2"])
+        let judge = try FleetJudge(server, "fleet")
+        let owner = try FleetDaemon.starter(of: "slow", members)
+        pass(4, members)
+        server.signal(SIGSTOP)
+        for member in members {
+            let line = try #require(member.line("fleet.lost"))
+            // Half of the lease may pass before the first call has ended.
+            #expect(line.contains("has not answered"), "\(line)")
+            let status = try member.daemon.command(["status"])
+            #expect(status.exitCode == 5, "\(status)")
+            #expect(status.output.contains("no valid lease in the fleet"), "\(status)")
+            let metrics = try member.daemon.command(["metrics"])
+            #expect(metrics.output.contains("\nbghost_fleet_lease_held 0\n"), "\(metrics)")
+        }
+        // The run has ended before another host may take its start over.
+        #expect(owner.hasEnded("slow"))
+        server.signal(SIGCONT)
+        for member in members {
+            #expect(member.daemon.program.has(2, linesContaining: "fleet.joined"))
+        }
+        pass(4, members)
+        let verdict = try judge.verdict(on: "quick", members)
+        #expect(verdict.served > 1)
+        #expect(verdict.doubled.isEmpty)
+        for member in members { #expect(member.daemon.stop() == 0) }
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `With the fence taken out the judge finds starts that were served twice`() throws {
+        let members = try members(["web-1", "web-2"])
+        let judge = try FleetJudge(server, "fleet")
+        pass(8, members)
+        let fenced = try judge.verdict(on: "quick", members)
+        #expect(fenced.served > 0)
+        #expect(fenced.doubled.isEmpty)
+        try server.takeOutFence(in: "fleet")
+        var verdict = fenced
+        for _ in 0..<20 where verdict.doubled.isEmpty {
+            pass(4, members)
+            verdict = try judge.verdict(on: "quick", members)
+        }
+        #expect(!verdict.doubled.isEmpty)
+        for member in members { #expect(member.daemon.stop() == 0) }
+    }
+}
