@@ -120,19 +120,37 @@ import Testing
         proxy.start()
         defer { proxy.stop() }
         let way = "host=\(proxy.host) dbname=\(database.name) user=fleet"
-        let host = database.host("web-2", connection: way, lease: .seconds(60))
-        proxy.count()
-        _ = try database.host("web-3", connection: way).renew()
-        let passed = proxy.passed
-        for direction in CuttingProxy.Direction.allCases {
-            for cut in stride(from: 0, to: passed[direction.rawValue], by: 31) {
-                proxy.cut(direction, after: cut)
-                let problem = refusal { _ = try host.renew() }
-                #expect(problem?.kind == .unreachable, "\(direction) \(cut): \(problem as Any)")
+        /// The bytes of each direction for a host that connects.
+        func length() throws -> [Int] {
+            let host = database.host("web-1000", connection: way)
+            proxy.count()
+            return try withExtendedLifetime(host) {
+                _ = try host.renew()
+                return proxy.passed
             }
         }
-        proxy.count()
-        #expect(try host.renew().open.isEmpty)
+
+        /// Connects a host that the server does not know, since a known one would send less.
+        func connect(_ name: String, _ direction: CuttingProxy.Direction, _ cut: Int) throws {
+            // The farewell of the host before must not be what is cut.
+            proxy.waitForEnd()
+            let host = database.host(name, connection: way)
+            proxy.cut(direction, after: cut)
+            let problem = refusal { _ = try host.renew() }
+            #expect(problem?.kind == .unreachable, "\(direction) \(cut): \(problem as Any)")
+            proxy.waitForEnd()
+            proxy.count()
+            #expect(try host.renew().open.isEmpty, "\(direction) \(cut)")
+        }
+
+        let passed = try length()
+        var number = 1000
+        for direction in CuttingProxy.Direction.allCases {
+            for cut in stride(from: 0, to: passed[direction.rawValue], by: 31) {
+                number += 1
+                try connect("web-\(number)", direction, cut)
+            }
+        }
     }
 
     // MARK: A server that does not write

@@ -23,6 +23,7 @@ final class CuttingProxy: Sendable {
     private let listener: Int32
     private let server: String
     private let state = Mutex(State())
+    private let ended = DispatchSemaphore(value: 0)
 
     /// - Parameter server: the path of the server's socket.
     init(server: String) throws {
@@ -65,9 +66,13 @@ final class CuttingProxy: Sendable {
                 }
                 close(client)
                 close(upstream)
+                ended.signal()
             }
         }
     }
+
+    /// Waits until a connection has ended for which this was not called yet.
+    func waitForEnd() { ended.wait() }
 
     func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
