@@ -220,16 +220,23 @@ final class Subject {
         control.perform { [runtime] in runtime.cancel(run: begun.run, why: why) }
     }
 
+    /// The longest time that `timeCancel` waits, nanoseconds.
+    static let cancelTimeMax: UInt64 = 2_000_000_000
+
     /// Cancels a run.
     ///
-    /// - Returns: the nanoseconds until its cancel() had returned; `nil` if that took more than 2
-    ///   s.
+    /// - Returns: the nanoseconds until its cancel() had returned, at most `cancelTimeMax`; `nil` if
+    ///   the plugin was not told, since the run had ended by itself or had not begun.
     func timeCancel(_ begun: Begun, why: UInt32) -> UInt64? {
+        let told = WaitableEvent()
         let done = WaitableEvent()
         let asked = Monotonic.now
-        runtime.cancel(run: begun.run, why: why)
-        runtime.afterCallbacks(of: begun.run) { done.signal(Monotonic.now.since(asked)) }
-        return done.wait(milliseconds: 2000)
+        runtime.cancel(run: begun.run, why: why) { told.signal(Monotonic.now.since(asked)) }
+        runtime.afterCallbacks(of: begun.run) { done.signal(0) }
+        guard done.wait(milliseconds: Int(Self.cancelTimeMax / 1_000_000)) != nil else {
+            return Self.cancelTimeMax
+        }
+        return told.wait(milliseconds: 0)
     }
 
     /// Performs one run from start to end.

@@ -13,9 +13,20 @@ extension PluginRuntime {
         cancel(run: run, why: why, isBeforeStart: false)
     }
 
+    /// Cancels a run, and calls `afterCancel` once the plugin's cancel() has returned, on the same
+    /// thread; it is not called if this cancellation does not reach cancel().
+    package func cancel(run: UInt64, why: UInt32, afterCancel: @escaping @Sendable () -> Void) {
+        cancel(run: run, why: why, isBeforeStart: false, afterCancel: afterCancel)
+    }
+
     /// Cancels a run; with `isBeforeStart`, on the thread that is about to call start(): the host
     /// must report an earlier cancellation to the plugin before the run starts.
-    func cancel(run: UInt64, why: UInt32, isBeforeStart: Bool) {
+    func cancel(
+        run: UInt64,
+        why: UInt32,
+        isBeforeStart: Bool,
+        afterCancel: (@Sendable () -> Void)? = nil
+    ) {
         let slotIndex = RunSlotNumber.of(run)
         guard slotIndex < slots.count else { return }
         let slot = slots[slotIndex]
@@ -36,7 +47,7 @@ extension PluginRuntime {
         let mayOverlap = plugin.handlers[slot.handler].flags.contains(.mayBlock)
         if !before.has(RunWord.isInStart) || mayOverlap {
             let deliver: CallbackQueue.Callback = { [self] in
-                deliverCancel(slot, run, mayOverlapStart: mayOverlap)
+                if deliverCancel(slot, run, mayOverlapStart: mayOverlap) { afterCancel?() }
                 finishIfIdle(slot, run)
             }
             if isBeforeStart { deliver() } else { slot.callbacks.add(on: callers, deliver) }
@@ -63,10 +74,14 @@ extension PluginRuntime {
         if !isNoted, slot.current.belongs(to: run) { cancel(run: run, why: why) }
     }
 
-    func deliverCancel(_ slot: RunSlot, _ run: UInt64, mayOverlapStart: Bool) {
+    /// Calls the plugin's cancel(), unless the run is over or has heard of it.
+    ///
+    /// - Returns: whether it was called.
+    @discardableResult
+    func deliverCancel(_ slot: RunSlot, _ run: UInt64, mayOverlapStart: Bool) -> Bool {
         guard case .plugin(let plugin, let instance) = program,
             let cancel = plugin.handlers[slot.handler].cancel
-        else { return }
+        else { return false }
         let forbidden =
             RunWord.isDone | RunWord.isCancelSettled | (mayOverlapStart ? 0 : RunWord.isInStart)
         guard
@@ -75,7 +90,7 @@ extension PluginRuntime {
                 set: RunWord.isInCancel | RunWord.isCancelSettled,
                 unless: forbidden
             ) != nil
-        else { return }
+        else { return false }
         cancel(
             instance,
             run,
@@ -83,5 +98,6 @@ extension PluginRuntime {
             slot.why.load(ordering: .relaxed)
         )
         _ = slot.change(run, clear: RunWord.isInCancel)
+        return true
     }
 }
