@@ -455,17 +455,38 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostCommandLine",
+            dependencies: [
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostControl", "BghostFunctionCalls",
+                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
+                "BghostServices", "BghostStore", "BghostTerminal", "BghostTransferRules",
+                "BghostTrust",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: swift
+        ),
+        .target(
+            name: "BghostPluginCommand",
+            dependencies: [
+                "BghostAPI", "BghostBase", "BghostBundle", "BghostCheck", "BghostCommandLine",
+                "BghostControl", "BghostFacts", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSchemas",
+                "BghostServices", "BghostStore", "BghostTemplates", "BghostTerminal",
+                "BghostTransfer", "BghostTrust", "BghostViews",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostCommand",
             dependencies: [
-                "BghostAPI", "BghostAlertTransport", "BghostBackup", "BghostBase", "BghostBundle",
-                "BghostCalendar", "BghostCheck", "BghostControl", "BghostDispatch", "BghostFacts",
-                "BghostFleet",
-                "BghostFunctionCalls", "BghostHost", "BghostInspection", "BghostLinux",
-                "BghostLogFiles", "BghostManifest",
-                "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas",
-                "BghostServices",
-                "BghostStore", "BghostTemplates", "BghostTerminal", "BghostTransfer",
-                "BghostTransferRules", "BghostTrust", "BghostViews",
+                "BghostAPI", "BghostAlertTransport", "BghostBackup", "BghostBase", "BghostCalendar",
+                "BghostCommandLine", "BghostControl", "BghostDispatch", "BghostFacts",
+                "BghostFleet", "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles",
+                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPluginCommand",
+                "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore", "BghostTerminal",
+                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostViews",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -923,9 +944,11 @@ let package = Package(
         .testTarget(
             name: "BghostControlTests",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCommand", "BghostControl", "BghostFacts",
-                "BghostLinux", "BghostManifest", "BghostMetrics", "BghostModel", "BghostNotify",
-                "BghostPolicy", "BghostServices", "BghostTerminal", "BghostTestSupport",
+                "BghostAPI", "BghostBase", "BghostCommand", "BghostCommandLine", "BghostControl",
+                "BghostFacts", "BghostLinux", "BghostManifest", "BghostMetrics", "BghostModel",
+                "BghostNotify",
+                "BghostPluginCommand", "BghostPolicy", "BghostServices", "BghostTerminal",
+                "BghostTestSupport",
                 "BghostViews",
                 "bghost",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -2,6 +2,7 @@
 
 import BghostBase
 @testable import BghostCommand
+import BghostCommandLine
 import BghostModel
 import BghostServices
 @testable import BghostTerminal

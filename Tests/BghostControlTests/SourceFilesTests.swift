@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import BghostCommand
+@testable import BghostPluginCommand
 import Testing
 
 /// What `bghost plugin run --watch` takes for a source, and how it runs a handler.

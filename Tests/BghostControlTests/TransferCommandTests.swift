@@ -3,6 +3,7 @@
 @testable import BghostAPI
 import BghostBase
 @testable import BghostCommand
+import BghostCommandLine
 @testable import BghostTerminal
 import BghostTestSupport
 import Testing

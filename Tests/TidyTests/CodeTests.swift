@@ -22,7 +22,7 @@ import Testing
         "Sources/BghostAPI/Records/OperatorRefusal.swift",
         "Sources/BghostPolicy/Requests/Submission.swift",
         "Sources/BghostAPI/Faults/FaultCode.swift",
-        "Sources/BghostCommand/Failures/ExitStatus.swift",
+        "Sources/BghostCommandLine/Failures/ExitStatus.swift",
     ]
 
     static var codes: [Code] {

@@ -175,17 +175,33 @@ enum ModuleTable {
             ]
         ),
         Module(
+            "BghostCommandLine",
+            [
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostControl", "BghostFunctionCalls",
+                "BghostInspection", "BghostLinux", "BghostManifest", "BghostModel",
+                "BghostServices", "BghostStore", "BghostTerminal", "BghostTransferRules",
+                "BghostTrust",
+            ]
+        ),
+        Module(
+            "BghostPluginCommand",
+            [
+                "BghostAPI", "BghostBase", "BghostBundle", "BghostCheck", "BghostCommandLine",
+                "BghostControl", "BghostFacts", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSchemas",
+                "BghostServices", "BghostStore", "BghostTemplates", "BghostTerminal",
+                "BghostTransfer", "BghostTrust", "BghostViews",
+            ]
+        ),
+        Module(
             "BghostCommand",
             [
-                "BghostAPI", "BghostAlertTransport", "BghostBackup", "BghostBase", "BghostBundle",
-                "BghostCalendar", "BghostCheck", "BghostControl", "BghostDispatch", "BghostFacts",
-                "BghostFleet",
-                "BghostFunctionCalls",
-                "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles", "BghostManifest",
-                "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostSchemas",
-                "BghostServices",
-                "BghostStore", "BghostTemplates", "BghostTerminal", "BghostTransfer",
-                "BghostTransferRules", "BghostTrust", "BghostViews",
+                "BghostAPI", "BghostAlertTransport", "BghostBackup", "BghostBase", "BghostCalendar",
+                "BghostCommandLine", "BghostControl", "BghostDispatch", "BghostFacts",
+                "BghostFleet", "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles",
+                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPluginCommand",
+                "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore", "BghostTerminal",
+                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostViews",
             ]
         ),
         Module(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCommandLine
 internal import ArgumentParser
 internal import BghostAPI
 internal import BghostControl

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCommandLine
 internal import BghostAPI
 internal import BghostAlertTransport
 internal import BghostBase
@@ -110,7 +111,12 @@ enum Daemon {
         Orphan.adopt()
         ProcessShield.raise()
         FileSizeLimit.fail()
-        let host = try await start(configuration)
+        let host: Host
+        do {
+            host = try await Host.running(configuration)
+        } catch {
+            throw CommandFailure.ofStart(error)
+        }
         do {
             let port = manifest.notifications?.actionPort
             if group != nil { warn(ifClosed: socket, hostLog) }
@@ -148,21 +154,6 @@ enum Daemon {
             return nil
         } catch {
             return error.description
-        }
-    }
-
-    /// Starts a host, with the errors of a command.
-    static func start(_ configuration: HostConfiguration) async throws -> Host {
-        do {
-            return try await Host.running(configuration)
-        } catch let error as HostError {
-            throw CommandFailure(.taken, error.description)
-        } catch let error as StoreError {
-            throw CommandFailure(.taken, error.description)
-        } catch let error as TransferJournalError {
-            throw CommandFailure(.taken, error.description)
-        } catch let error as SystemError {
-            throw CommandFailure(.internalError, "bghost cannot start: \(error.description)")
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCommandLine
 internal import BghostLinux
 
 /// What connects the daemon with the service manager that started it; empty without one.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCommandLine
 internal import BghostAPI
 internal import BghostBase
 internal import BghostInspection
@@ -92,7 +93,7 @@ enum SandboxDoctor {
             let isMissing = standing.state == .missing
             let mark: Style.Mark =
                 isMissing ? (required.contains(standing.layer) ? .bad : .warning) : .good
-            let name = standing.layer.rawValue.padding(to: 18)
+            let name = DisplayWidth.padded(standing.layer.rawValue + " ", to: 18)
             let need = required.contains(standing.layer) ? " (required)" : ""
             let detail = standing.detail.isEmpty ? "" : ": " + standing.detail
             console.answer(
@@ -104,7 +105,8 @@ enum SandboxDoctor {
         console.answer("what a worker tried:\n")
         for trial in findings.trials {
             let mark: Style.Mark = trial.refusal == nil ? .warning : .good
-            let text = "\(trial.name.padding(to: 30)) \(trial.refusal ?? "nothing stopped it")"
+            let text =
+                "\(DisplayWidth.padded(trial.name + " ", to: 30)) \(trial.refusal ?? "nothing stopped it")"
             console.answer("\(console.out.painted(mark)) \(TerminalText.escaped(text))\n")
         }
         if !unmet.isEmpty {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCommandLine
 internal import BghostBase
 internal import BghostDispatch
 internal import BghostHost

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostAPI
+internal import BghostCalendar
+internal import BghostLinux
+package import BghostManifest
+package import BghostModel
+internal import BghostControl
+internal import BghostFunctionCalls
+internal import BghostTerminal
+internal import BghostTrust
+internal import Glibc
+
+/// The files of a manifest: `tasks.json`, the drop-ins in `tasks.d` beside it, and the secrets that they
+/// reference.
+package struct ManifestFiles {
+    /// The result of reading a manifest.
+    package struct Reading {
+        /// `nil` if there is an error among the diagnostics.
+        package var manifest: Manifest?
+        package var diagnostics: [Diagnostic]
+        /// The absolute path of the main file's folder.
+        package var directory: String
+        /// The absolute path of the main file.
+        package var path: String
+        /// The names of the drop-ins that were read.
+        package var dropInNames: [String] = []
+
+        package var dropIns: Int { dropInNames.count }
+
+        /// The absolute paths of all files that were read.
+        package var files: [String] {
+            [path] + dropInNames.map { "\(directory)/tasks.d/\($0)" }
+        }
+
+        package var errors: Int { diagnostics.count { $0.severity == .error } }
+        package var warnings: Int { diagnostics.count - errors }
+
+        /// The exit status of a command that requires the manifest.
+        package var failureStatus: ExitStatus {
+            let isUnreadable = diagnostics.contains {
+                $0.code == .unreadable && $0.severity == .error
+            }
+            return isUnreadable ? .inputMissing : .badManifest
+        }
+    }
+
+    private static let bytesMax = 1 << 20
+
+    /// Reads a manifest.
+    ///
+    /// - Parameters:
+    ///   - config: the path of the main file, as the user gave it.
+    ///   - unresolvedSecrets: the severity of a secret without a value.
+    ///   - changes: drop-ins by name that are to be read as if their files had these bytes; `nil` is as
+    ///     if the file were not there.
+    package static func read(
+        _ config: String,
+        unresolvedSecrets: Diagnostic.Severity = .error,
+        changes: [String: [UInt8]?] = [:]
+    ) -> Reading {
+        let path = ControlLocation.normalized(config)
+        let directory = parent(of: path)
+        var reading = Reading(
+            manifest: nil,
+            diagnostics: [],
+            directory: directory,
+            path: path
+        )
+        let main: ManifestFile
+        switch file(path, name: config) {
+        case .success(let file): main = file
+        case .failure(let error):
+            reading.diagnostics = [.unreadable(file: config, reason: error.reason)]
+            return reading
+        }
+        var dropIns: [ManifestFile] = []
+        for case (let name, let bytes?) in changes {
+            dropIns.append(ManifestFile(name: "tasks.d/\(name)", bytes: bytes))
+            reading.dropInNames.append(name)
+        }
+        for name in entries(of: directory + "/tasks.d") where !changes.keys.contains(name) {
+            switch file("\(directory)/tasks.d/\(name)", name: "tasks.d/\(name)") {
+            case .success(let file):
+                dropIns.append(file)
+                reading.dropInNames.append(name)
+            case .failure(let error):
+                reading.diagnostics = [
+                    .unreadable(file: "tasks.d/\(name)", reason: error.reason)
+                ]
+                return reading
+            }
+        }
+        let reader = ManifestReader(
+            manifestDirectory: directory,
+            unresolvedSecrets: unresolvedSecrets,
+            resolveSecret: Secrets.resolve,
+            zones: InstalledZones.source,
+            parameterProblem: { parameters, signature, isComplete in
+                ParameterCheck.problem(
+                    in: parameters,
+                    signature: signature,
+                    isComplete: isComplete
+                )
+            }
+        )
+        let (manifest, diagnostics) = reader.read(main, dropIns: dropIns)
+        reading.manifest = manifest
+        reading.manifest?.digest = LibraryDigest.sha256(of: [main.bytes] + dropIns.map(\.bytes))
+        reading.diagnostics = diagnostics
+        return reading
+    }
+
+    /// The absolute path of the folder of a main file.
+    package static func directory(of config: String) -> String {
+        parent(of: ControlLocation.normalized(config))
+    }
+
+    private static func file(
+        _ path: String,
+        name: String
+    ) -> Result<ManifestFile, SystemError> {
+        // Read one byte more than is permitted, so that the parser detects a file that is too long.
+        SmallFile.read(path, bytesMax: bytesMax + 1).map { ManifestFile(name: name, bytes: $0) }
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    private static func entries(of directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(".json"), !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
+}
+
+/// The time zones of the system.
+package enum InstalledZones {
+    private static let system = SystemZones { try ZoneTable(name: $0, tzif: $1) }
+
+    package static let source = ZoneSource(find: system.zone, names: system.names)
+}
+
+/// Resolves secrets from the environment and from files.
+package enum Secrets {
+    private static let bytesMax = 64 << 10
+
+    package static func resolve(_ reference: SecretReference) -> Result<String, SecretError> {
+        switch reference.kind {
+        case .env:
+            guard let value = getenv(reference.name) else {
+                return .failure(SecretError("it is not set"))
+            }
+            return .success(String(cString: value))
+        case .file: return contents(of: reference.name)
+        case .credential:
+            guard let folder = getenv("CREDENTIALS_DIRECTORY") else {
+                return .failure(
+                    SecretError("there is no credentials directory; a service manager makes it")
+                )
+            }
+            return contents(of: String(cString: folder) + "/" + reference.name)
+        }
+    }
+
+    private static func contents(of path: String) -> Result<String, SecretError> {
+        switch SmallFile.read(path, bytesMax: bytesMax) {
+        case .failure(let error): return .failure(SecretError(error.reason))
+        case .success(let bytes):
+            guard var text = String(validating: bytes, as: UTF8.self) else {
+                return .failure(SecretError("the file is not UTF-8"))
+            }
+            if text.hasSuffix("\n") { text.removeLast() }
+            return .success(text)
+        }
+    }
+}
+
+extension ManifestFiles.Reading {
+    /// The manifest; prints the diagnostics and throws if there is none.
+    package func require(_ console: Console) throws(CommandFailure) -> Manifest {
+        if let manifest { return manifest }
+        for diagnostic in diagnostics {
+            console.remark(diagnostic.rendered(color: console.error.hasColor))
+        }
+        throw failure
+    }
+
+    /// The error of a command that requires the manifest.
+    package var failure: CommandFailure {
+        let path = TerminalText.escaped(path)
+        guard failureStatus == .badManifest else {
+            return CommandFailure(
+                failureStatus,
+                code: DiagnosticCode.unreadable.rawValue,
+                "cannot read the manifest \(path)",
+                fix: "name another with --config, or correct its permissions"
+            )
+        }
+        return CommandFailure(
+            failureStatus,
+            "the manifest \(path) has \(errors) error\(errors == 1 ? "" : "s")",
+            fix: "bghost check --config \(path)"
+        )
+    }
+}
