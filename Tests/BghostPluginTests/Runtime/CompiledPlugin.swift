@@ -79,6 +79,7 @@ final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
             task.size = UInt32(MemoryLayout<bg_task>.size)
             task.handler = text(name)
             task.start = { _, _ in BG_PENDING }
+            task.cancel = { _, _, _, _ in }
             let place = UnsafeMutablePointer<bg_task>.allocate(capacity: 1)
             place.initialize(to: task)
             (tasks + index).initialize(to: UnsafePointer(place))

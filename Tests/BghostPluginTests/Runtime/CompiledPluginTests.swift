@@ -38,6 +38,28 @@ import Testing
         #expect(error?.code == "open-failed")
     }
 
+    // MARK: Cancellation
+
+    @Test func `The host is told that cancel() has returned, if it was called`() async throws {
+        let (_, runtime) = try CompiledPlugin.started()
+        let heard = Mutex<[String]>([])
+        /// Cancels, and waits until the callbacks of the run are done.
+        func cancel(_ name: String) async {
+            runtime.cancel(run: run, why: UInt32(BG_WHY_USER)) {
+                heard.withLock { $0.append(name) }
+            }
+            await withCheckedContinuation { continuation in
+                runtime.afterCallbacks(of: run) { continuation.resume() }
+            }
+        }
+        await cancel("first")
+        #expect(heard.withLock { $0 } == ["first"])
+        await cancel("again")
+        #expect(complete(runtime) == BG_OK)
+        await cancel("after the end")
+        #expect(heard.withLock { $0 } == ["first"])
+    }
+
     // MARK: The clock
 
     @Test func `Only a host with its own clock offers bghost.clock`() throws {
