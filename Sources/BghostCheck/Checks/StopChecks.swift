@@ -99,6 +99,7 @@ enum StopChecks {
         let subject = try stage.subject(silent)
         var slowest: UInt64 = 0
         var count = 0
+        let timely = UInt64(stage.order.graceMilliseconds) / 2
         let reasons = [BG_WHY_EXPIRED, BG_WHY_USER, BG_WHY_DRAIN, BG_WHY_CONDITION, BG_WHY_QUOTA]
         for reason in reasons {
             let moment = Int.random(in: 20...60, using: &stage.random)
@@ -115,10 +116,16 @@ enum StopChecks {
                         + " in cancel()"
                 )
             }
-            slowest = max(slowest, took / 1_000_000)
+            var best = took
+            // A busy machine may delay some stops, but not four in a row for one reason.
+            for _ in 0..<3 where best / 1_000_000 > timely {
+                let again = try stopOnce(subject, after: moment, why: UInt32(reason))
+                best = min(best, again?.stoppedAfter ?? best)
+            }
+            slowest = max(slowest, best / 1_000_000)
         }
         guard count > 0 else { throw tooShort }
-        guard slowest > UInt64(stage.order.graceMilliseconds) / 2 else { return }
+        guard slowest > timely else { return }
         throw Finding.warned(
             "it takes \(slowest) ms to stop, of \(stage.order.graceMilliseconds) ms that it has",
             fix: "look more often whether it is to stop"
