@@ -47,6 +47,8 @@ package struct Console: Sendable {
                 // pipe and expects that the program ends by SIGPIPE.
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
+                // The first process of a container is not ended by it.
+                _exit(ExitStatus.signal(SIGPIPE))
             } else if errno != EINTR {
                 // An incomplete answer must not look complete.
                 guard fd == 1 else { return }
