@@ -235,6 +235,13 @@ let package = Package(
             swiftSettings: swift + optimized
         ),
         .target(
+            name: "BghostSimulation",
+            dependencies: [
+                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostPolicy",
+            ],
+            swiftSettings: swift + optimized
+        ),
+        .target(
             name: "BghostAPI",
             dependencies: [
                 "BghostBase", "BghostFacts", "BghostMetrics", "BghostModel", "BghostNotify",
@@ -356,6 +363,14 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostTransferBridge",
+            dependencies: [
+                "BghostBase", "BghostLinux", "BghostModel", "BghostServices", "BghostTransfer",
+                "BghostTransferRules", "BghostWire",
+            ],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostBackup",
             dependencies: [
                 "BghostBase", "BghostLinux", "BghostServices", "BghostStore", "BghostTransferRules",
@@ -374,9 +389,9 @@ let package = Package(
             name: "BghostDispatch",
             dependencies: [
                 "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBackup", "BghostBase",
-                "BghostCalendar", "BghostFacts", "BghostLinux", "BghostMetrics", "BghostModel",
-                "BghostNotify", "BghostPolicy", "BghostSchemas", "BghostServices", "BghostStore",
-                "BghostTransferRules",
+                "BghostCalendar", "BghostCrypto", "BghostFacts", "BghostLinux", "BghostMetrics",
+                "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas", "BghostServices",
+                "BghostStore", "BghostTransferRules",
             ],
             swiftSettings: swift
         ),
@@ -394,8 +409,8 @@ let package = Package(
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
                 "BghostInspection", "BghostLinux", "BghostManifest", "BghostMetrics", "BghostModel",
                 "BghostNotify", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
-                "BghostStore",
-                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostWire",
+                "BghostStore", "BghostTransfer", "BghostTransferBridge", "BghostTransferRules",
+                "BghostTrust", "BghostWire",
             ],
             swiftSettings: swift
         ),
@@ -450,7 +465,7 @@ let package = Package(
             name: "BghostViews",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostFacts", "BghostModel", "BghostNotify",
-                "BghostPolicy", "BghostTerminal",
+                "BghostPolicy", "BghostSimulation", "BghostTerminal",
             ],
             swiftSettings: swift
         ),
@@ -485,8 +500,9 @@ let package = Package(
                 "BghostCommandLine", "BghostControl", "BghostDispatch", "BghostFacts",
                 "BghostFleet", "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles",
                 "BghostManifest", "BghostModel", "BghostPlugin", "BghostPluginCommand",
-                "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore", "BghostTerminal",
-                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostViews",
+                "BghostPolicy", "BghostSandbox", "BghostServices", "BghostSimulation",
+                "BghostStore", "BghostTerminal", "BghostTransfer", "BghostTransferRules",
+                "BghostTrust", "BghostViews",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -755,7 +771,7 @@ let package = Package(
             name: "BghostPolicyTests",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel",
-                "BghostPolicy", "BghostTestSupport",
+                "BghostPolicy", "BghostSimulation", "BghostTestSupport",
             ],
             swiftSettings: swift
         ),
@@ -937,7 +953,7 @@ let package = Package(
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostModel", "BghostNotify",
                 "BghostOwnerSupport", "BghostPolicy",
                 "BghostServices", "BghostStore", "BghostTestSupport", "BghostTransfer",
-                "BghostTransferRules", "BghostWire",
+                "BghostTransferBridge", "BghostTransferRules", "BghostWire",
             ],
             swiftSettings: swift
         ),

@@ -6,6 +6,7 @@ internal import BghostModel
 internal import BghostPolicy
 internal import BghostServices
 internal import BghostStore
+internal import BghostTransferBridge
 
 /// The owners of a daemon's state, and how they are connected.
 ///

@@ -2,7 +2,8 @@
 
 internal import BghostAPI
 internal import BghostBase
-package import BghostPolicy
+internal import BghostPolicy
+package import BghostSimulation
 package import BghostTerminal
 
 /// The text output of `bghost plan`.

@@ -7,6 +7,7 @@ import BghostModel
 @testable import BghostServices
 import BghostTestSupport
 @testable import BghostTransfer
+import BghostTransferBridge
 import Glibc
 import Testing
 

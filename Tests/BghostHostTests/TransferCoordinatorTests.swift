@@ -11,6 +11,7 @@ import BghostStore
 @testable import BghostTransfer
 import BghostTransferRules
 import BghostWire
+import BghostTransferBridge
 import Testing
 
 /// The wakes of sessions whose transfers have ended, without a process and without a server.

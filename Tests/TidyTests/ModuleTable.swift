@@ -46,7 +46,15 @@ enum ModuleTable {
         Module("BghostNotify", ["BghostBase", "BghostCalendar", "BghostModel"]),
         Module(
             "BghostPolicy",
-            ["BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify"]
+            [
+                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostNotify",
+            ]
+        ),
+        Module(
+            "BghostSimulation",
+            [
+                "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostPolicy",
+            ]
         ),
         Module(
             "BghostAPI",
@@ -100,6 +108,13 @@ enum ModuleTable {
             ["BghostBase", "BghostLinux", "BghostModel", "BghostStore", "BghostTrust"]
         ),
         Module(
+            "BghostTransferBridge",
+            [
+                "BghostBase", "BghostLinux", "BghostModel", "BghostServices", "BghostTransfer",
+                "BghostTransferRules", "BghostWire",
+            ]
+        ),
+        Module(
             "BghostBackup",
             ["BghostBase", "BghostLinux", "BghostServices", "BghostStore", "BghostTransferRules"]
         ),
@@ -114,9 +129,9 @@ enum ModuleTable {
             "BghostDispatch",
             [
                 "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBackup", "BghostBase",
-                "BghostCalendar", "BghostFacts", "BghostLinux", "BghostMetrics", "BghostModel",
-                "BghostNotify", "BghostPolicy", "BghostSchemas", "BghostServices", "BghostStore",
-                "BghostTransferRules",
+                "BghostCalendar", "BghostCrypto", "BghostFacts", "BghostLinux", "BghostMetrics",
+                "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas", "BghostServices",
+                "BghostStore", "BghostTransferRules",
             ]
         ),
         Module(
@@ -138,9 +153,9 @@ enum ModuleTable {
             [
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
                 "BghostInspection", "BghostLinux", "BghostManifest", "BghostMetrics", "BghostModel",
-                "BghostNotify",
-                "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore",
-                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostWire",
+                "BghostNotify", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
+                "BghostStore", "BghostTransfer", "BghostTransferBridge", "BghostTransferRules",
+                "BghostTrust", "BghostWire",
             ]
         ),
         Module(
@@ -171,7 +186,7 @@ enum ModuleTable {
             "BghostViews",
             [
                 "BghostAPI", "BghostBase", "BghostFacts", "BghostModel", "BghostNotify",
-                "BghostPolicy", "BghostTerminal",
+                "BghostPolicy", "BghostSimulation", "BghostTerminal",
             ]
         ),
         Module(
@@ -200,8 +215,9 @@ enum ModuleTable {
                 "BghostCommandLine", "BghostControl", "BghostDispatch", "BghostFacts",
                 "BghostFleet", "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles",
                 "BghostManifest", "BghostModel", "BghostPlugin", "BghostPluginCommand",
-                "BghostPolicy", "BghostSandbox", "BghostServices", "BghostStore", "BghostTerminal",
-                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostViews",
+                "BghostPolicy", "BghostSandbox", "BghostServices", "BghostSimulation",
+                "BghostStore", "BghostTerminal", "BghostTransfer", "BghostTransferRules",
+                "BghostTrust", "BghostViews",
             ]
         ),
         Module(

@@ -6,6 +6,7 @@ internal import BghostBase
 internal import BghostLinux
 internal import BghostManifest
 internal import BghostPolicy
+internal import BghostSimulation
 internal import ArgumentParser
 internal import BghostTerminal
 internal import BghostViews

@@ -5,6 +5,7 @@ internal import BghostBase
 internal import BghostManifest
 internal import BghostModel
 internal import BghostPolicy
+internal import BghostSimulation
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostTerminal

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostPolicy
+internal import BghostSimulation
 
 /// The behavior of simulated handlers.
 enum VirtualBehavior: String, Equatable, Sendable, CaseIterable {

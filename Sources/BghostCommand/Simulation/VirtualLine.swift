@@ -4,6 +4,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import BghostModel
 internal import BghostPolicy
+internal import BghostSimulation
 internal import BghostTerminal
 
 /// One event of a simulation, for `--trace`.

@@ -4,6 +4,7 @@ internal import BghostBase
 internal import BghostFacts
 internal import BghostModel
 internal import BghostPolicy
+internal import BghostSimulation
 internal import BghostControl
 internal import Glibc
 

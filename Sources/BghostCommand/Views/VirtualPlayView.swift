@@ -4,6 +4,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import BghostModel
 internal import BghostPolicy
+internal import BghostSimulation
 internal import BghostTerminal
 
 /// The summary of `bghost run --virtual-clock`.

@@ -7,6 +7,7 @@ internal import BghostServices
 internal import BghostTransferRules
 internal import BghostTransfer
 internal import BghostWire
+internal import BghostTransferBridge
 
 /// Calls of plugins about transfers.
 ///

@@ -8,6 +8,7 @@ internal import BghostPolicy
 internal import BghostServices
 internal import BghostTransferRules
 internal import BghostTransfer
+internal import BghostTransferBridge
 internal import Synchronization
 
 /// The operator's commands for transfers.

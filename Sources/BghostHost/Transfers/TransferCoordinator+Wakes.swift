@@ -8,6 +8,7 @@ internal import BghostServices
 internal import BghostTransferRules
 internal import BghostStore
 internal import BghostTransfer
+internal import BghostTransferBridge
 
 /// Wakes: runs that notify plugins that the transfers of a session have ended.
 ///

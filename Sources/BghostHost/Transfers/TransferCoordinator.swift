@@ -9,6 +9,7 @@ internal import BghostPolicy
 internal import BghostServices
 internal import BghostTransferRules
 internal import BghostTransfer
+internal import BghostTransferBridge
 internal import Glibc
 internal import Synchronization
 

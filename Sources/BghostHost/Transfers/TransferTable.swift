@@ -4,6 +4,7 @@ internal import BghostBase
 internal import BghostModel
 internal import BghostTransferRules
 internal import BghostTransfer
+internal import BghostTransferBridge
 
 /// The host's state of transfers.
 ///

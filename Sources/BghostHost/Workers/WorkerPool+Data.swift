@@ -7,6 +7,7 @@ internal import BghostModel
 internal import BghostPolicy
 internal import BghostServices
 internal import BghostTransfer
+internal import BghostTransferBridge
 
 /// Plugins that exceed the limits of their data directories.
 extension WorkerPool {

@@ -8,6 +8,7 @@ internal import BghostModel
 internal import BghostPolicy
 internal import BghostServices
 internal import BghostWire
+internal import BghostTransferBridge
 
 /// The executors of all plugins: starts workers, reuses them, reads their messages, enforces their limits
 /// and ends them.

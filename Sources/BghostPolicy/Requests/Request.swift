@@ -94,7 +94,7 @@ package struct Request: Equatable, Codable, Sendable {
     }
 
     /// Whether it has had a run; a retry does not count as the task's one pending request.
-    var isRetry: Bool { counters.runs > 0 }
+    package var isRetry: Bool { counters.runs > 0 }
 
     /// Creates a pending request from a dead one: its failures and losses count from 0 again, and it may
     /// start at once.

@@ -2,6 +2,7 @@
 
 import BghostBase
 @testable import BghostPolicy
+@testable import BghostSimulation
 import BghostTestSupport
 import Testing
 

@@ -362,7 +362,8 @@ struct SchedulerHand {
             runtime.append(use)
         case .startSkipped(let start): skipped.append(start)
         case .paused(let target, let pause): pauses[target] = pause
-        case .runEnded, .discarded, .switched, .quarantined, .notification, .audited, .alert:
+        case .runEnded, .discarded, .switched, .quarantined, .notification, .audited, .manifest,
+            .alert:
             break
         }
     }

@@ -3,6 +3,7 @@
 import BghostBase
 import BghostModel
 @testable import BghostPolicy
+@testable import BghostSimulation
 import BghostTestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import BghostBase
 import BghostFacts
 import BghostModel
 @testable import BghostPolicy
+@testable import BghostSimulation
 import BghostTestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import BghostCalendar
 import BghostFacts
 import BghostModel
 @testable import BghostPolicy
+@testable import BghostSimulation
 import BghostTestSupport
 
 /// A small machine with one task of each kind of rule, under virtual time.

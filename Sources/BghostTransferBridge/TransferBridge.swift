@@ -2,14 +2,14 @@
 
 internal import BghostBase
 internal import BghostModel
-internal import BghostServices
-internal import BghostTransferRules
-internal import BghostTransfer
-internal import Synchronization
+package import BghostServices
+package import BghostTransferRules
+package import BghostTransfer
+package import Synchronization
 
 /// Passes events of the transfer engine to the host's thread, and the host's conditions to the engine.
-final class TransferBridge: TransferObserver {
-    enum Event: Sendable {
+package final class TransferBridge: TransferObserver {
+    package enum Event: Sendable {
         case sessionEnded(SessionEnd)
         case endsExpired([TransferRecord])
     }
@@ -23,18 +23,18 @@ final class TransferBridge: TransferObserver {
     private let state = Mutex(State())
     private let log: HostLog
     /// Whether a discretionary transfer may start.
-    let isGoodMoment = Atomic(false)
+    package let isGoodMoment = Atomic(false)
     /// The hosts, files and disk space that the transfers of each plugin may use.
-    let accesses = Mutex<[String: TransferAccess]>([:])
+    package let accesses = Mutex<[String: TransferAccess]>([:])
     /// The simulated offset of the wall clock, in nanoseconds.
-    let clockOffset = Atomic<Int64>(0)
+    package let clockOffset = Atomic<Int64>(0)
 
-    init(log: HostLog) {
+    package init(log: HostLog) {
         self.log = log
     }
 
     /// Removes and returns all events since the last call.
-    func take() -> [Event] {
+    package func take() -> [Event] {
         state.withLock { state in
             defer { state.events = [] }
             return state.events
@@ -44,7 +44,7 @@ final class TransferBridge: TransferObserver {
     /// Registers the callback for new events.
     ///
     /// - Parameter wake: called on any thread when the queue of events becomes non-empty.
-    func onEvent(_ wake: @escaping @Sendable () -> Void) {
+    package func onEvent(_ wake: @escaping @Sendable () -> Void) {
         state.withLock { $0.wake = wake }
     }
 
@@ -58,11 +58,11 @@ final class TransferBridge: TransferObserver {
 
     // MARK: TransferObserver
 
-    func sessionEnded(_ end: SessionEnd) { add(.sessionEnded(end)) }
+    package func sessionEnded(_ end: SessionEnd) { add(.sessionEnded(end)) }
 
-    func endsExpired(_ records: [TransferRecord]) { add(.endsExpired(records)) }
+    package func endsExpired(_ records: [TransferRecord]) { add(.endsExpired(records)) }
 
-    func keptEndsDropped(_ records: [TransferRecord]) {
+    package func keptEndsDropped(_ records: [TransferRecord]) {
         guard let first = records.first else { return }
         log.write(
             .warning,
@@ -77,7 +77,7 @@ final class TransferBridge: TransferObserver {
         )
     }
 
-    func transferChanged(_ record: TransferRecord) {
+    package func transferChanged(_ record: TransferRecord) {
         let isEnd = record.status.state.isTerminal
         let level: LogEntry.Level = record.status.state == .failed ? .warning : .info
         guard log.keeps(isEnd ? level : .debug) else { return }
@@ -92,11 +92,11 @@ final class TransferBridge: TransferObserver {
         )
     }
 
-    func journalFailed(_ error: TransferJournalError) {
+    package func journalFailed(_ error: TransferJournalError) {
         log.write(.error, "transfer.journal_failed", error.description)
     }
 
-    func journalRecovered() {
+    package func journalRecovered() {
         log.write(
             .info,
             "transfer.journal_recovered",
@@ -106,19 +106,19 @@ final class TransferBridge: TransferObserver {
 }
 
 /// The machine's clock, with the daemon's simulated offset.
-struct TransferBridgeClock: TransferClock {
-    let bridge: TransferBridge
+package struct TransferBridgeClock: TransferClock {
+    package let bridge: TransferBridge
     private let machine = SystemTransferClock()
 
-    init(bridge: TransferBridge) {
+    package init(bridge: TransferBridge) {
         self.bridge = bridge
     }
 
-    var now: UInt64 { machine.now }
+    package var now: UInt64 { machine.now }
 
-    var unixNow: Int64 {
+    package var unixNow: Int64 {
         machine.unixNow.addingClamped(bridge.clockOffset.load(ordering: .relaxed))
     }
 
-    func sleep(until moment: UInt64) async throws { try await machine.sleep(until: moment) }
+    package func sleep(until moment: UInt64) async throws { try await machine.sleep(until: moment) }
 }

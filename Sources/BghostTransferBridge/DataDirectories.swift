@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
-internal import BghostLinux
-internal import BghostModel
-internal import BghostServices
-internal import BghostTransfer
-internal import Glibc
+package import BghostBase
+package import BghostLinux
+package import BghostModel
+package import BghostServices
+package import BghostTransfer
+package import Glibc
 
 /// Measures the data directories of plugins, and keeps the space that transfers may use in them.
 ///
@@ -15,24 +15,24 @@ internal import Glibc
 ///
 /// The host owns it and handles the results. It holds no reference to the host. Use it on the
 /// reactor's thread only. Each call costs O(1) there.
-final class DataDirectories {
+package final class DataDirectories {
     /// The limits of one folder.
-    struct Limits: Sendable {
-        var bytes: UInt64
+    package struct Limits: Sendable {
+        package var bytes: UInt64
         /// The most files, folders and links.
-        var files: Int
+        package var files: Int
 
-        init(_ limits: WorkerLimits) {
+        package init(_ limits: WorkerLimits) {
             bytes = limits.dataBytes
             files = limits.files
         }
     }
 
     /// The result of a measurement.
-    struct Measurement: Sendable {
-        var usage: FolderUsage
+    package struct Measurement: Sendable {
+        package var usage: FolderUsage
         /// Elapsed time, nanoseconds.
-        var took: UInt64
+        package var took: UInt64
     }
 
     /// A measurement delays the next one by this many times its own duration.
@@ -43,7 +43,7 @@ final class DataDirectories {
     /// The earliest time of the next measurement, by plugin; `never` while one is in progress.
     private var nextMeasurements: [String: MonotonicInstant] = [:]
 
-    init(_ threads: BlockingThreads) {
+    package init(_ threads: BlockingThreads) {
         self.threads = threads
     }
 
@@ -53,7 +53,7 @@ final class DataDirectories {
     ///
     /// - Parameter onFull: called on any thread when a transfer found no space; only the closure of
     ///   the first call is kept.
-    func room(
+    package func room(
         of plugin: String,
         in folder: String,
         bytesMax: UInt64,
@@ -68,7 +68,7 @@ final class DataDirectories {
     /// Forgets the measurements of plugins that are no longer in the manifest.
     ///
     /// The measured and reserved sizes stay: transfers of a plugin that returns need them.
-    func forget(_ plugins: [String]) {
+    package func forget(_ plugins: [String]) {
         for plugin in plugins { nextMeasurements[plugin] = nil }
     }
 
@@ -82,7 +82,7 @@ final class DataDirectories {
     /// - Parameters:
     ///   - processes: the plugin's processes, which may hold files without a name.
     ///   - done: called on another thread; the host then calls ``measured(_:took:now:)``.
-    func measure(
+    package func measure(
         _ plugin: String,
         in folder: String,
         _ limits: Limits,
@@ -101,7 +101,7 @@ final class DataDirectories {
     }
 
     /// Allows the next measurement after one has ended.
-    func measured(_ plugin: String, took: UInt64, now: MonotonicInstant) {
+    package func measured(_ plugin: String, took: UInt64, now: MonotonicInstant) {
         // The plugin may have been removed in the meantime.
         guard nextMeasurements[plugin] != nil else { return }
         let pause = max(
@@ -115,7 +115,7 @@ final class DataDirectories {
     ///
     /// Call it before transfers resume: their plugin has no processes yet, and an unknown size counts
     /// as an empty folder.
-    nonisolated(nonsending) func measureRoom(of plugin: String, _ limits: Limits) async {
+    package nonisolated(nonsending) func measureRoom(of plugin: String, _ limits: Limits) async {
         guard let room = rooms[plugin], let thread = threads.thread(for: .data) else { return }
         await withCheckedContinuation { continuation in
             thread.perform {

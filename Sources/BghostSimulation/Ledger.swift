@@ -2,6 +2,7 @@
 
 package import BghostBase
 internal import BghostModel
+package import BghostPolicy
 
 /// A model of the store as a value, with the rules for its transitions.
 ///
@@ -92,7 +93,7 @@ package struct Ledger: Sendable {
         case .remembered(let memory):
             memories[memory.identifier] = memory.isEmpty ? nil : memory
         // The scheduler does not decide these changes.
-        case .notification, .quarantined, .startSkipped, .audited, .alert: break
+        case .notification, .quarantined, .startSkipped, .audited, .manifest, .alert: break
         case .paused(let target, let pause): pauses[target] = pause
         case .switched(let plugin, let off): disabledPlugins[plugin] = off
         }

@@ -32,6 +32,7 @@ struct CanonicalText {
     private static let unrecorded: Set<String> = [
         "RunStart.due", "Manifest.written", "HostSettings.dashboard", "HostSettings.history",
         "HostSettings.audit", "HostSettings.log", "HostSettings.alerts", "HostSettings.heartbeat",
+        "HostSettings.onChange",
         "TaskDefinition.history", "TaskDefinition.expect", "TaskDefinition.parametersSchema",
         "HostSettings.fleet",
     ]

@@ -3,6 +3,7 @@
 package import BghostBase
 package import BghostFacts
 package import BghostModel
+package import BghostPolicy
 
 /// A simulation of the scheduler under a virtual clock: time jumps from event to event.
 ///

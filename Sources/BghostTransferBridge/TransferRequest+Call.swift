@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
-internal import BghostModel
-internal import BghostTransferRules
+package import BghostBase
+package import BghostModel
+package import BghostTransferRules
 internal import BghostTransfer
-internal import BghostWire
+package import BghostWire
 
 /// The `BG_TRANSFER_*` flags.
 private enum TransferFlags {
@@ -19,7 +19,7 @@ extension TransferRequest {
     /// Converts a plugin's call, within the limits of its session.
     ///
     /// The engine checks hosts and files with each attempt.
-    init(
+    package init(
         _ call: TransferBegin,
         id: RunID,
         session: SessionDefinition,

@@ -2,6 +2,7 @@
 
 internal import BghostBase
 package import BghostModel
+internal import BghostPolicy
 
 /// The behavior of the handler in a simulated run.
 package struct RunScript: Equatable, Sendable {
