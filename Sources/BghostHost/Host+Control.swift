@@ -180,6 +180,18 @@ extension Host: HostControl {
         try await owners.reloader.reload()
     }
 
+    /// Whether the manifest's files have changed and `host.onChange` wants that to be taken up.
+    ///
+    /// - Parameter isNamed: whether one of them was written; then what was refused is tried again.
+    package func hasChangedFiles(isNamed: Bool) async -> Bool {
+        await owners.reloader.hasChangedFiles(isNamed: isNamed)
+    }
+
+    /// Takes up the changed files, after any reload under way.
+    package func reloadFiles() async throws(OperatorRefusal) -> ReloadReport {
+        try await owners.reloader.reloadFiles()
+    }
+
     package func dryReload() async throws(OperatorRefusal) -> ReloadReport {
         try await owners.reloader.dryRun()
     }

@@ -11,7 +11,9 @@ internal import BghostStore
 /// Recovery of what the previous daemon stored.
 extension Host {
     /// Recovers the state that the previous daemon stored.
-    func recover() throws(HostError) {
+    ///
+    /// - Returns: what the store has of the manifest before.
+    func recover() throws(HostError) -> String? {
         let (dispatcher, log) = (owners.dispatcher, services.log)
         let manifest = services.configuration.manifest
         var pending = 0
@@ -78,7 +80,7 @@ extension Host {
             }
             log.write(.warning, "plugin.disabled", off, plugin: plugin.name)
         }
-        guard !kept.interrupted.isEmpty else { return }
+        guard !kept.interrupted.isEmpty else { return kept.manifest }
         log.write(
             .warning,
             "host.recovered",
@@ -86,5 +88,6 @@ extension Host {
                 + (kept.interrupted.count == 1 ? " was" : " were") + " under way and "
                 + CountText.of(pending, "request") + (pending == 1 ? " was" : " were") + " pending"
         )
+        return kept.manifest
     }
 }

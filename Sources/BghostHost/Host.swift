@@ -124,12 +124,16 @@ package actor Host {
             plugins[$0] != nil
         }
         await owners.registry.definePlugins()
-        try begin()
+        let before = try begin()
         await owners.audit.logHead()
+        // The comparison may take as long as a large manifest needs; the start does not wait for it.
+        Task { await owners.reloader.noteStart(since: before) }
     }
 
     /// Begins to watch the machine, and recovers what is stored.
-    private func begin() throws(HostError) {
+    ///
+    /// - Returns: what the store has of the manifest before.
+    private func begin() throws(HostError) -> String? {
         let (dispatcher, dates, runs) = (owners.dispatcher, owners.dates, owners.runs)
         let (notifications, transfers) = (owners.notifications, owners.transfers)
         let commits = owners.commits
@@ -147,7 +151,7 @@ package actor Host {
             if changed.contains(.storage) { commits.retryNow() }
             transfers.factsChanged(changed)
         }
-        try recover()
+        let before = try recover()
         commits.begin { [unowned runs] in
             runs.count == 0
         } onPressure: { [unowned dispatcher] reason in
@@ -178,6 +182,7 @@ package actor Host {
         for plugin in owners.plugins.all { owners.registry.tellAlerts(of: plugin) }
         owners.alerts.monitor.settle()
         owners.reporter.begin()
+        return before
     }
 
     /// Ends what a failed start has started.

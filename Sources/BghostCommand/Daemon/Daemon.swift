@@ -92,6 +92,7 @@ enum Daemon {
             return RereadManifest(
                 manifest: reading.manifest?.with(slots: options.slots),
                 diagnostics: reading.diagnostics,
+                digest: reading.digest,
                 doubt: doubt(of: reading, options)
             )
         }
@@ -129,6 +130,7 @@ enum Daemon {
                 group,
                 port,
                 manifest.host.dashboard.map(Dashboard.init),
+                watching: manifest.host.onChange == .reload ? reading.path : nil,
                 hostLog
             )
         } catch {
@@ -188,6 +190,7 @@ enum Daemon {
         _ group: ControlAccess.Group?,
         _ actionPort: Int?,
         _ dashboard: Dashboard?,
+        watching path: String?,
         _ log: HostLog
     ) async throws {
         let onVerb: @Sendable (ControlVerb) -> Void = { verb in
@@ -219,6 +222,9 @@ enum Daemon {
                 successTerminationBehavior: .gracefullyShutdownGroup
             ),
         ]
+        if let path {
+            services.append(.init(service: ManifestWatch(host: host, log: log, path: path)))
+        }
         if let actionPort { services.append(.init(service: actions(host, actionPort, log))) }
         if let dashboard {
             services.append(

@@ -25,6 +25,8 @@ package struct ManifestFiles {
         package var path: String
         /// The names of the drop-ins that were read.
         package var dropInNames: [String] = []
+        /// The SHA-256 of the files that were read, also of a wrong manifest; "" if one cannot be read.
+        package var digest = ""
 
         package var dropIns: Int { dropInNames.count }
 
@@ -106,7 +108,8 @@ package struct ManifestFiles {
         )
         let (manifest, diagnostics) = reader.read(main, dropIns: dropIns)
         reading.manifest = manifest
-        reading.manifest?.digest = LibraryDigest.sha256(of: [main.bytes] + dropIns.map(\.bytes))
+        reading.digest = LibraryDigest.sha256(of: [main.bytes] + dropIns.map(\.bytes))
+        reading.manifest?.digest = reading.digest
         reading.diagnostics = diagnostics
         return reading
     }

@@ -9,12 +9,20 @@ package struct RereadManifest: Sendable {
     /// The manifest; `nil` if a diagnostic is an error.
     var manifest: Manifest?
     var diagnostics: [Diagnostic]
+    /// The SHA-256 of the files as they were read, also of a wrong manifest; "" if one cannot be read.
+    var digest: String
     /// Why the file is not trusted; `nil` if it is.
     var doubt: String?
 
-    package init(manifest: Manifest?, diagnostics: [Diagnostic], doubt: String? = nil) {
+    package init(
+        manifest: Manifest?,
+        diagnostics: [Diagnostic],
+        digest: String = "",
+        doubt: String? = nil
+    ) {
         self.manifest = manifest
         self.diagnostics = diagnostics
+        self.digest = digest
         self.doubt = doubt
     }
 }

@@ -8,6 +8,7 @@ internal import BghostModel
 internal import BghostPolicy
 internal import BghostServices
 internal import BghostWire
+internal import BghostTransferBridge
 
 /// Replaces the manifest while runs are running.
 ///
@@ -29,8 +30,12 @@ final class ManifestReloader: SharesServices {
     @Connected private var reporter: ServiceReporter
     private var isReloading = false
     private var isDryRunning = false
-    /// Whether the reload adopts a changed library; a reload of the operator then waits for it.
+    /// Whether the reload takes up changed files by itself; a reload of the operator then waits for it.
     private var isAdopting = false
+    /// The digest of the files that were refused last; `nil` if none were.
+    private var refusedFiles: String?
+    /// Whether the store has got the manifest of a reload.
+    private var hasKept = false
     private var turns: [CheckedContinuation<Void, Never>] = []
 
     private var isDraining: Bool { dispatcher.scheduler.isDraining }
@@ -59,12 +64,18 @@ final class ManifestReloader: SharesServices {
 
     /// Reads the manifest again, and replaces the current one with it.
     nonisolated(nonsending) func reload() async throws(OperatorRefusal) -> ReloadReport {
+        try await reload(ofFiles: false)
+    }
+
+    private nonisolated(nonsending) func reload(
+        ofFiles: Bool
+    ) async throws(OperatorRefusal) -> ReloadReport {
         reporter.reloadBegan()
         defer { reporter.reloadEnded() }
         do throws(OperatorRefusal) {
-            let report = try await reloadOnce()
+            let report = try await reloadOnce(ofFiles: ofFiles)
             log.write(.info, "manifest.reloaded", report.logText)
-            AuditDetail.current?.add(report.auditLines)
+            AuditDetail.current?.add(report.linesWithoutSecrets)
             return report
         } catch {
             let details = error.candidates.map { "\n  \($0)" }.joined()
@@ -73,10 +84,11 @@ final class ManifestReloader: SharesServices {
         }
     }
 
-    private nonisolated(nonsending) func reloadOnce() async throws(OperatorRefusal) -> ReloadReport
-    {
+    private nonisolated(nonsending) func reloadOnce(
+        ofFiles: Bool
+    ) async throws(OperatorRefusal) -> ReloadReport {
         guard let reread = configuration.rereadManifest else { throw Self.noFile }
-        while isAdopting {
+        while isAdopting || ofFiles && isReloading {
             await withCheckedContinuation { turns.append($0) }
         }
         guard !isReloading else {
@@ -87,7 +99,8 @@ final class ManifestReloader: SharesServices {
             )
         }
         isReloading = true
-        defer { isReloading = false }
+        isAdopting = ofFiles
+        defer { endReload() }
         let (wanted, comparison) = try await read(reread)
         let replaced = await replacedPlugins(wanted)
         let found = await adopted(try await probe(wanted, replaced))
@@ -95,19 +108,75 @@ final class ManifestReloader: SharesServices {
         guard !isDraining else {
             throw OperatorRefusal(.unavailable, "bghost is stopping and takes up no other manifest")
         }
-        return swap(wanted, replaced, found, comparison)
+        let report = swap(wanted, replaced, found, comparison)
+        hasKept = true
+        registry.commits.commit([
+            .manifest(await Self.onDedicatedThread { KeptManifest(wanted).text })
+        ])
+        return report
+    }
+
+    /// Notes how the manifest of this start differs from the one that the daemon before took up last.
+    ///
+    /// - Parameter before: what the store has of that; `nil` if it has nothing.
+    nonisolated(nonsending) func noteStart(since before: String?) async {
+        let first = manifest.value
+        let step = await Self.onDedicatedThread { ManifestStep(to: first, from: before) }
+        guard let text = step.text else { return }
+        // A reload that came between has kept what is newer.
+        let changes: [StoreChange] = hasKept ? [] : [.manifest(text)]
+        guard let report = step.report else { return registry.commits.commit(changes) }
+        log.write(.info, "manifest.changed", "since the start before: \(report.logText)")
+        let detail = AuditDetail()
+        detail.add(report.linesWithoutSecrets)
+        let entry = AuditEntry(
+            at: WallClock.now,
+            AuditActor(.start),
+            verb: "start",
+            target: configuration.manifestPath,
+            status: .done,
+            detail: detail.text
+        )
+        registry.commits.commit(changes, auditedBy: entry)
+    }
+
+    // MARK: Changed files
+
+    /// Whether the manifest wants a change of its files to be taken up, and there is one.
+    ///
+    /// - Parameter isNamed: whether it is a file of the manifest that has changed, and not only another one
+    ///   in its folder: then what was refused is tried once more.
+    nonisolated(nonsending) func hasChangedFiles(isNamed: Bool) async -> Bool {
+        guard manifest.value.host.onChange == .reload, let reread = configuration.rereadManifest
+        else { return false }
+        let reading = await Self.onDedicatedThread { reread() }
+        guard reading.digest != manifest.value.digest else {
+            refusedFiles = nil
+            return false
+        }
+        return isNamed || reading.digest != refusedFiles
+    }
+
+    /// Takes up the changed files of the manifest, after any reload under way.
+    ///
+    /// A reload of the operator waits for it.
+    nonisolated(nonsending) func reloadFiles() async throws(OperatorRefusal) -> ReloadReport {
+        try await reload(ofFiles: true)
     }
 
     /// Reads the manifest and checks that a reload may adopt it; the reading and the comparison with the
     /// manifest in force are done on another thread.
     private nonisolated(nonsending) func read(
-        _ reread: @escaping @Sendable () -> RereadManifest
+        _ reread: @escaping @Sendable () -> RereadManifest,
+        isDryRun: Bool = false
     ) async throws(OperatorRefusal) -> (wanted: Manifest, WrittenComparison) {
         let path = configuration.manifestPath
         let (reading, comparison) = await Self.onDedicatedThread { [before = manifest.value] in
             let reading = reread()
             return (reading, reading.manifest.map { WrittenComparison($0, since: before) })
         }
+        // Until it is in force.
+        if !isDryRun { refusedFiles = reading.digest }
         if let doubt = reading.doubt { throw .untrusted(path, doubt) }
         guard let wanted = reading.manifest, let comparison else {
             throw .badManifest(reading.diagnostics, path: path)
@@ -131,7 +200,7 @@ final class ManifestReloader: SharesServices {
         }
         isDryRunning = true
         defer { isDryRunning = false }
-        let (wanted, comparison) = try await read(reread)
+        let (wanted, comparison) = try await read(reread, isDryRun: true)
         let replaced = await replacedPlugins(wanted)
         _ = try await probe(wanted, replaced, isDryRun: true)
         let names = dispatcher.scheduler.catalog.plugins.map(\.name)
@@ -155,6 +224,14 @@ final class ManifestReloader: SharesServices {
         )
         report.dryRun = true
         return report
+    }
+
+    private func endReload() {
+        isReloading = false
+        isAdopting = false
+        let waiting = turns
+        turns = []
+        for turn in waiting { turn.resume() }
     }
 
     private static var noFile: OperatorRefusal {
@@ -201,13 +278,7 @@ final class ManifestReloader: SharesServices {
         guard !isReloading else { return registry.scheduleCheck(at: plugin) }
         isReloading = true
         isAdopting = true
-        defer {
-            isReloading = false
-            isAdopting = false
-            let waiting = turns
-            turns = []
-            for turn in waiting { turn.resume() }
-        }
+        defer { endReload() }
         let same = manifest.value
         do throws(OperatorRefusal) {
             let found = await adopted(try await probe(same, [name], only: name))
@@ -241,6 +312,7 @@ final class ManifestReloader: SharesServices {
         _ comparison: WrittenComparison
     ) -> ReloadReport {
         let before = manifest.replace(with: wanted)
+        refusedFiles = nil
         registry.commits.keep(history: HistoryPolicy(wanted))
         log.apply(wanted.host.log)
         let names = dispatcher.scheduler.catalog.plugins.map(\.name)

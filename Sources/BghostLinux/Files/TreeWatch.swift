@@ -9,6 +9,7 @@ package final class TreeWatch {
     /// A descriptor that is readable once something has changed.
     package let descriptor: Int32
     private let isWatched: (_ name: String, _ isFolder: Bool) -> Bool
+    private let seesCreation: Bool
     /// The paths of the watched folders below the root, each with a slash at its end, "" for the root.
     private var folders: [Int32: String] = [:]
     private let root: String
@@ -28,10 +29,12 @@ package final class TreeWatch {
     ///
     /// - Parameters:
     ///   - root: the path of the folder.
+    ///   - seesCreation: whether a file counts that was created and not written yet; links never are.
     ///   - isWatched: whether a file counts, or a folder is looked into, by its name.
     /// - Throws: `SystemError` if the folder cannot be watched.
     package init(
         _ root: String,
+        seesCreation: Bool = false,
         isWatched: @escaping (_ name: String, _ isFolder: Bool) -> Bool
     ) throws(SystemError) {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
@@ -39,6 +42,7 @@ package final class TreeWatch {
         self.descriptor = descriptor
         self.root = root
         self.isWatched = isWatched
+        self.seesCreation = seesCreation
         // Links on the way to the folder are its user's own.
         let watch = inotify_add_watch(descriptor, root, Self.events & ~UInt32(IN_DONT_FOLLOW))
         guard watch >= 0 else { throw SystemError("watch", root, code: errno) }
@@ -80,7 +84,7 @@ package final class TreeWatch {
                 guard isWatched(event.name, isFolder) else { continue }
                 let path = folder + event.name
                 // A file that was only created is empty, and the end of its first write comes.
-                if isFolder || !event.has(IN_CREATE) { add(path) }
+                if isFolder || seesCreation || !event.has(IN_CREATE) { add(path) }
                 if isFolder, event.has(IN_CREATE | IN_MOVED_TO) { watch(path + "/") }
             }
         }

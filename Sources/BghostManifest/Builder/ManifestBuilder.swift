@@ -31,6 +31,7 @@ struct ManifestBuilder {
         host.heartbeat = heartbeat(node["heartbeat"], in: main)
         host.fleet = fleet(node["fleet"], in: main)
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
+        host.onChange = node["onChange"]?.string.flatMap(ManifestChange.init) ?? .ask
         host.stateDirectory = node["stateDirectory"].flatMap { path($0, in: main) }
         host.controlGroup = node["controlGroup"]?.string
         host.dashboard = dashboard(node["dashboard"])

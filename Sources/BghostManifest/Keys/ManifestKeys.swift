@@ -82,6 +82,16 @@ enum ManifestKeys {
                 """
             ),
             ManifestKey(
+                "onChange",
+                .word(ManifestChange.allCases.map(\.rawValue), reserved: []),
+                default: "\"ask\"",
+                """
+                What becomes of a changed `tasks.json` or file in `tasks.d`: reload takes it up as \
+                `bghost reload` does, once it has been the same for a moment; ask waits for that \
+                command.
+                """
+            ),
+            ManifestKey(
                 "dashboard",
                 .section(dashboard),
                 "The pages that `bghost dashboard` opens in a browser; without this section there are none."

@@ -9,6 +9,7 @@ package enum HostKey: String, CaseIterable, Sendable {
     case controlGroup
     case controlRole
     case slots
+    case onChange
     case timeZone
     case facts
     case powerPolicy
@@ -26,11 +27,13 @@ package enum HostKey: String, CaseIterable, Sendable {
     /// The state directory and the socket are open, and the owner, the permissions and the role are
     /// those with which the socket was made; the dashboard's address is open too. Workers that are running have not tried the layers that a
     /// longer `require` names. A daemon is registered in the fleet with which it started.
+    /// Whether it watches its manifest is decided when it starts.
     package var mayChange: Bool {
         switch self {
         case .slots, .timeZone, .facts, .powerPolicy, .history, .audit, .log, .alerts, .heartbeat:
             true
-        case .stateDirectory, .control, .controlGroup, .controlRole, .require, .dashboard, .fleet:
+        case .stateDirectory, .control, .controlGroup, .controlRole, .require, .dashboard, .fleet,
+            .onChange:
             false
         }
     }
@@ -42,6 +45,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .controlGroup: one.controlGroup == other.controlGroup
         case .controlRole: one.controlRole == other.controlRole
         case .slots: one.slots == other.slots
+        case .onChange: one.onChange == other.onChange
         case .timeZone: one.timeZone == other.timeZone
         case .facts: one.facts == other.facts
         case .powerPolicy: one.powerPolicy == other.powerPolicy
@@ -64,6 +68,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .controlGroup: settings.controlGroup = other.controlGroup
         case .controlRole: settings.controlRole = other.controlRole
         case .slots: settings.slots = other.slots
+        case .onChange: settings.onChange = other.onChange
         case .timeZone: settings.timeZone = other.timeZone
         case .facts: settings.facts = other.facts
         case .powerPolicy: settings.powerPolicy = other.powerPolicy
@@ -87,6 +92,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .controlRole: settings.controlRole.rawValue
         case .powerPolicy: settings.powerPolicy.rawValue
         case .slots: settings.slots.map(String.init)
+        case .onChange: settings.onChange.rawValue
         case .require:
             settings.require.isEmpty
                 ? nil : settings.require.map(\.rawValue).sorted().joined(separator: ", ")

@@ -14,6 +14,8 @@ package struct HostSettings: Equatable, Sendable {
     package var controlRole: ControlRole
     /// The maximum number of concurrent runs; `nil` is the number of processors.
     package var slots: Int?
+    /// What the daemon does when a file of the manifest changes.
+    package var onChange: ManifestChange
     /// The time zone of calendars that do not name one.
     package var timeZone: ZoneTable
     /// Facts about the machine that the daemon cannot detect.
@@ -43,6 +45,7 @@ package struct HostSettings: Equatable, Sendable {
         controlGroup: String? = nil,
         controlRole: ControlRole = .read,
         slots: Int? = nil,
+        onChange: ManifestChange = .ask,
         timeZone: ZoneTable = .utc,
         facts: FactDefinitions = FactDefinitions(),
         powerPolicy: PowerPolicy = .none,
@@ -60,6 +63,7 @@ package struct HostSettings: Equatable, Sendable {
         self.controlGroup = controlGroup
         self.controlRole = controlRole
         self.slots = slots
+        self.onChange = onChange
         self.timeZone = timeZone
         self.facts = facts
         self.powerPolicy = powerPolicy
@@ -72,4 +76,12 @@ package struct HostSettings: Equatable, Sendable {
         self.heartbeat = heartbeat
         self.fleet = fleet
     }
+}
+
+/// How the daemon handles a changed file of its manifest: `tasks.json` or a drop-in.
+package enum ManifestChange: String, Equatable, Sendable, CaseIterable {
+    /// The daemon takes it up, as `bghost reload` does.
+    case reload
+    /// The daemon goes on with the manifest that it has until the operator reloads it.
+    case ask
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostBase
+import BghostTestSupport
+import Glibc
+import Testing
+
+/// The daemon with `"onChange": "reload"`, whose files change.
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct ManifestWatchTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    @discardableResult
+    private func write(_ task: String, onChange: String = "reload") throws -> String {
+        try folder.write(
+            """
+            {"version": 1, "host": {"slots": 2, "onChange": "\(onChange)"},
+             "functions": {"name": {"library": "libc.so.6", "symbol": "getppid",
+                                    "signature": "int()"}},
+             "tasks": {"\(task)": {"function": "name"}}}
+            """,
+            to: "tasks.json"
+        )
+    }
+
+    private func dropIn(_ task: String) -> String {
+        #"{"tasks": {"\#(task)": {"function": "name"}}}"#
+    }
+
+    private func started() throws -> TestDaemon {
+        try TestDaemon(manifest: try write("main"), folder: folder)
+    }
+
+    private func isTaken(_ task: String, _ daemon: TestDaemon) throws -> Bool {
+        try daemon.command(["trigger", task, "--wait"]).exitCode == 0
+    }
+
+    @Test func `A drop-in is taken up when it is written, changed, linked and removed`() throws {
+        let daemon = try started()
+        let program = daemon.program
+        #expect(mkdir(folder.file("tasks.d"), 0o755) == 0)
+        // As a package manager does it: a hidden draft, and a rename.
+        let draft = try folder.write(dropIn("one"), to: "tasks.d/.one.draft")
+        #expect(rename(draft, folder.file("tasks.d/one.json")) == 0)
+        #expect(program.line(containing: "+ task one") != nil)
+        #expect(try isTaken("one", daemon))
+        try folder.write(dropIn("other"), to: "tasks.d/one.json")
+        #expect(program.line(containing: "+ task other; - task one") != nil)
+        let outside = try folder.write(dropIn("linked"), to: "linked.json")
+        #expect(symlink(outside, folder.file("tasks.d/two.json")) == 0)
+        #expect(program.line(containing: "+ task linked") != nil)
+        #expect(unlink(folder.file("tasks.d/one.json")) == 0)
+        #expect(program.line(containing: "- task other") != nil)
+        try write("renamed")
+        #expect(program.line(containing: "+ task renamed; - task main") != nil)
+        #expect(try isTaken("renamed", daemon))
+        let audited = try daemon.command(["audit", "--json"]).output
+        let rows = try #require(try JSONReader.parse(audited)["rows"]?.array)
+        let ends = rows.filter { $0["via"]?.string == "files" && $0["status"]?.string == "done" }
+        #expect(ends.allSatisfy { $0["verb"]?.string == "reload" }, "\(audited)")
+        #expect(ends.first?["detail"]?.string == "+ task renamed\n- task main", "\(audited)")
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `A wrong file is refused, and the daemon goes on until it is corrected`() throws {
+        let daemon = try started()
+        #expect(mkdir(folder.file("tasks.d"), 0o755) == 0)
+        try folder.write(#"{"tasks": {"half": {"#, to: "tasks.d/half.json")
+        let refused = try #require(daemon.program.line(containing: "bghost goes on with the"))
+        #expect(refused.contains("tasks.json has 1 error"), "\(refused)")
+        #expect(try isTaken("main", daemon))
+        // What is beside the manifest is no reason to refuse it again.
+        try folder.write("", to: "notes.txt")
+        try folder.write(dropIn("half"), to: "tasks.d/half.json")
+        #expect(daemon.program.line(containing: "+ task half") != nil)
+        let refusals = daemon.program.lines.count { $0.contains("bghost goes on with the") }
+        #expect(refusals == 1, "\(daemon.program.lines)")
+        #expect(try isTaken("half", daemon))
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `Without it a change waits for the operator`() throws {
+        let path = try write("main", onChange: "ask")
+        let daemon = try TestDaemon(manifest: path, folder: folder)
+        #expect(mkdir(folder.file("tasks.d"), 0o755) == 0)
+        try folder.write(dropIn("one"), to: "tasks.d/one.json")
+        #expect(daemon.program.line(containing: "+ task one", within: 2) == nil)
+        #expect(try !isTaken("one", daemon))
+        #expect(try daemon.command(["reload"]).exitCode == 0)
+        #expect(try isTaken("one", daemon))
+        // Whether it watches is decided at the start.
+        try write("main")
+        let refused = try daemon.command(["reload"])
+        #expect(refused.exitCode == 78 && refused.error.contains("`host.onChange`"), "\(refused)")
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `Many changes at once are few reloads`() throws {
+        let daemon = try started()
+        #expect(mkdir(folder.file("tasks.d"), 0o755) == 0)
+        for number in 0..<200 {
+            try folder.write(dropIn("t\(number)"), to: "tasks.d/\(number).json")
+        }
+        // The files come one after the other, and the last reload has the last.
+        var reloads = 1
+        #expect(daemon.program.has(1, linesContaining: "tasks: "))
+        while try !isTaken("t199", daemon) {
+            reloads += 1
+            try #require(daemon.program.has(reloads, linesContaining: "tasks: "))
+        }
+        #expect(try isTaken("t0", daemon))
+        #expect(reloads <= 10)
+        #expect(daemon.stop() == 0)
+    }
+}
