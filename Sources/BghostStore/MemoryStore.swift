@@ -27,6 +27,7 @@ package final class MemoryStore: Store {
         var pauses: [PauseTarget: Pause] = [:]
         var runtime: [RuntimeUse] = []
         var alerts: [AlertKey: AlertRow] = [:]
+        var manifest: String?
         var progress: [String: TaskProgress] = [:]
         /// The key is the plugin and the id, separated by a NUL, which neither contains.
         var notifications: [String: NotificationRow] = [:]
@@ -121,6 +122,7 @@ package final class MemoryStore: Store {
         case .quarantined(let plugin, let quarantine): state.quarantines[plugin] = quarantine
         case .paused(let target, let pause): state.pauses[target] = pause
         case .audited(let entry): state.audit.write(entry)
+        case .manifest(let text): state.manifest = text
         case .alert(.kept(let row)): state.alerts[row.key] = row
         case .alert(.removed(let key)): state.alerts[key] = nil
         case .alert(.progress(let progress)): state.progress[progress.task] = progress
@@ -174,7 +176,8 @@ package final class MemoryStore: Store {
                     ($0.since, $0.key.rule.rawValue, $0.key.subject)
                         < ($1.since, $1.key.rule.rawValue, $1.key.subject)
                 },
-                progress: state.progress.values.sorted { $0.task < $1.task }
+                progress: state.progress.values.sorted { $0.task < $1.task },
+                manifest: state.manifest
             )
         }
     }

@@ -31,6 +31,8 @@ package struct RecoveredState: Sendable {
     package var alerts: [AlertRow]
     /// How the tasks did lately of which something is expected.
     package var progress: [TaskProgress]
+    /// The manifest that the daemon before took up, as it was committed; `nil` if there is none.
+    package var manifest: String?
 
     package init(
         incarnation: UInt32,
@@ -44,7 +46,8 @@ package struct RecoveredState: Sendable {
         runtime: [RuntimeUse] = [],
         notifications: [NotificationRow] = [],
         alerts: [AlertRow] = [],
-        progress: [TaskProgress] = []
+        progress: [TaskProgress] = [],
+        manifest: String? = nil
     ) {
         self.incarnation = incarnation
         self.pending = pending
@@ -58,6 +61,7 @@ package struct RecoveredState: Sendable {
         self.notifications = notifications
         self.alerts = alerts
         self.progress = progress
+        self.manifest = manifest
     }
 }
 

@@ -67,6 +67,7 @@ extension StoreChange {
         case .remembered: 2048
         case .startSkipped: 768
         case .audited(let entry): 768 + entry.detail.utf8.count
+        case .manifest(let text): 512 + text.utf8.count
         case .paused, .alert: 2048
         case .closed, .discarded, .runtimeConsumed, .notification(.removed), .switched,
             .quarantined:

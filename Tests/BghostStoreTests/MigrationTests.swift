@@ -284,7 +284,7 @@ import Testing
         let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
         let message = try #require(error?.message)
         #expect(message.contains(path))
-        #expect(message.contains("a newer bghost (format 12, this one knows 11)"), "\(message)")
+        #expect(message.contains("a newer bghost (format 13, this one knows 12)"), "\(message)")
         #expect(try File.read(path) == bytes)
     }
 
@@ -343,7 +343,7 @@ import Testing
         #expect(message.contains("cannot take it from format 5 to 6: duplicate column name"))
         #expect(message.contains(path))
         #expect(try File.read(path) == bytes)
-        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 11"])
+        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 12"])
         try #require(back.exitCode == 0, "\(back)")
         let whole = try SQLiteStore(path: path)
         #expect(try whole.recover().pending == [Sample.fullRequest])

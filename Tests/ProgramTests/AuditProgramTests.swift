@@ -138,6 +138,45 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `What a start took up is shown by bghost changes`() throws {
+        func host(_ secret: String) -> String {
+            """
+            {"alerts": {"to": [{"webhook": "https://chat.example/\(secret)"}]}}
+            """
+        }
+        let path = try manifest(host("0ne"))
+        let first = try TestDaemon(manifest: path, folder: folder)
+        #expect(try first.command(["changes"]).output == "nothing was changed\n")
+        #expect(first.stop() == 0)
+        // The same files are no change, and neither is what a reload has taken up already.
+        let second = try TestDaemon(manifest: path, folder: folder)
+        _ = try manifest(host("0ne"), every: "2h")
+        #expect(try second.command(["reload"]).exitCode == 0)
+        #expect(second.stop() == 0)
+        let third = try TestDaemon(manifest: path, folder: folder)
+        #expect(third.stop() == 0)
+
+        _ = try manifest(host("tw0"), every: "3h")
+        let fourth = try TestDaemon(manifest: path, folder: folder)
+        let told = try #require(fourth.program.line(containing: "since the start before"))
+        #expect(told.contains("task tick: every: 2h → 3h"), "\(told)")
+        let shown = try fourth.command(["changes"])
+        let lines = shown.output.split(separator: "\n").map(String.init)
+        #expect(lines.count(where: { $0.contains("  reload") }) == 1, "\(shown)")
+        #expect(lines.count(where: { $0.contains("  start  \(path)") }) == 1, "\(shown)")
+        #expect(lines.contains("  ~ task tick: every: 2h → 3h"), "\(shown)")
+        #expect(lines.contains("  ~ host: alerts.to has changed"), "\(shown)")
+        #expect(try fourth.command(["audit", "verify"]).exitCode == 0)
+        #expect(fourth.stop() == 0)
+        // Neither an address is kept, nor the log says it.
+        let store = try File.read(folder.file("state/bghost.sqlite"))
+        for secret in ["0ne", "tw0"] {
+            #expect(store.firstRange(of: Array("example/\(secret)".utf8)) == nil)
+            #expect(!fourth.program.lines.contains { $0.contains(secret) })
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `A reload of a thousand tasks keeps a bounded part of its changes`() throws {
         func tasks(_ every: String) throws -> String {
             let tasks = (0..<1000).map {

@@ -97,6 +97,8 @@ package final class AuditDetail: Sendable {
 
     private let lines = Mutex<[String]>([])
 
+    package init() {}
+
     package func add(_ changes: [String]) { lines.withLock { $0 += changes } }
 
     /// A line for each change, as many as a row keeps.

@@ -62,11 +62,14 @@ package struct ReloadReport: Codable, Equatable, Sendable {
             "alerts", "config", "fleet", "heartbeat", "parameters",
         ]
 
+        /// Whether the value of a key may be secret.
+        package static func maySecret(_ key: String) -> Bool {
+            secretKeys.contains(key.prefix { $0 != "." && $0 != "[" })
+        }
+
         /// The change, without its values if they may be secret.
         fileprivate var withoutSecrets: Change {
-            guard let key, Self.secretKeys.contains(key.prefix { $0 != "." && $0 != "[" }) else {
-                return self
-            }
+            guard let key, Self.maySecret(key) else { return self }
             return Change(kind: kind, name: name, reason: "\(key) has changed")
         }
 
@@ -129,9 +132,9 @@ package struct ReloadReport: Codable, Equatable, Sendable {
         return parts.joined(separator: "; ")
     }
 
-    /// ``lines`` for the audit, which is kept and which users may read who may not change anything: without
-    /// the values of keys that may hold a secret.
-    package var auditLines: [String] {
+    /// ``lines`` for the audit and the log, which are kept and which users may read who may not change
+    /// anything: without the values of keys that may hold a secret.
+    package var linesWithoutSecrets: [String] {
         var report = self
         report.changes = changes.map(\.withoutSecrets)
         return report.lines

@@ -9,7 +9,7 @@ extension API {
         package var seq: Int64
         /// When it was done.
         @Formatted<RFC3339> package var at: Int64
-        /// By which way: `unix`, `web`, `link` or `signal`.
+        /// By which way: `unix`, `web`, `link`, `signal`, `files` or `start`.
         package var via: String
         /// The number of the user; null if unknown.
         @OrNull package var uid: Int64?

@@ -10,10 +10,11 @@ internal import BghostViews
 struct Changes: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes",
-        abstract: "Show what operators changed, and what reloads changed in the manifest.",
+        abstract: "Show what operators changed, and what reloads and starts took up.",
         discussion: """
             It shows the rows of the audit that are about changes, the newest last; 'bghost audit' \
-            has refused attempts and logins, too. A manifest that a start takes up is not compared.
+            has refused attempts and logins, too. A start has a row if its manifest is not the one that \
+            the daemon before had last.
             """
     )
 

@@ -22,7 +22,7 @@ extension AlertMonitor {
             case .runEnded(let record, _):
                 isAffected = runEnded(record) || isAffected
             case .remembered, .runtimeConsumed, .notification, .switched, .paused, .startSkipped,
-                .audited, .alert, .quarantined, .closed, .discarded:
+                .audited, .manifest, .alert, .quarantined, .closed, .discarded:
                 break
             }
         }

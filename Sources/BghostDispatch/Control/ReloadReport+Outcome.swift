@@ -86,13 +86,45 @@ extension ReloadReport {
 
     /// The summary and the first changes in one line: the log escapes line breaks.
     package var logText: String {
-        let lines = lines
+        let lines = linesWithoutSecrets
         let rest = lines.count - Self.logLinesMax
         return ([summary] + lines.prefix(Self.logLinesMax)).joined(separator: "; ")
             + (rest > 0 ? "; and \(rest) more" : "")
     }
 
     private static let logLinesMax = 20
+}
+
+extension ReloadReport {
+    /// Describes how the files of two manifests differ, for a daemon that started with the second.
+    ///
+    /// The cost is O(size of both manifests).
+    package init(from old: WrittenDefinitions, to new: WrittenDefinitions) {
+        let comparison = WrittenComparison(new, since: old)
+        func names(_ kinds: Set<WrittenDefinition.Kind>) -> Names {
+            func all(_ written: WrittenDefinitions) -> [WrittenDefinition] {
+                written.all.filter { kinds.contains($0.kind) }
+            }
+            let before = Set(all(old).map(\.name))
+            let after = Set(all(new).map(\.name))
+            return Names(
+                added: all(new).map(\.name).filter { !before.contains($0) },
+                changed: all(new).filter { !comparison.of($0.kind, $0.name).isEmpty }.map(\.name),
+                removed: all(old).map(\.name).filter { !after.contains($0) }
+            )
+        }
+        let host = comparison.of(.host).map { String($0.key.prefix { $0 != "." && $0 != "[" }) }
+        self.init(
+            tasks: names([.task]),
+            plugins: names([.plugin, .function]),
+            host: host.enumerated().filter { !host[..<$0.offset].contains($0.element) }
+                .map(\.element),
+            changes: new.all.flatMap { definition in
+                comparison.of(definition.kind, definition.name)
+                    .map { Change(definition.kind, definition.name, $0) }
+            }
+        )
+    }
 }
 
 extension ReloadReport.Change {

@@ -42,6 +42,12 @@ package final class CommitQueue {
     var onChanges: (([StoreChange]) -> Void)?
     /// Called for each row that a transaction gets.
     var onAudit: () -> Void = {}
+
+    /// Stores changes with the row that says who made them.
+    package func commit(_ changes: [StoreChange], auditedBy entry: AuditEntry) {
+        commit(changes + [.audited(entry)])
+        onAudit()
+    }
     private lazy var reference = ReactorReference(self, on: reactor)
 
     /// - Parameter deadLettersMax: the most dead letters of one plugin.

@@ -18,6 +18,10 @@ package struct AuditWay: RawRepresentable, Hashable, Sendable {
     package static let link = AuditWay(rawValue: "link")
     /// A signal to the daemon.
     package static let signal = AuditWay(rawValue: "signal")
+    /// A change of the manifest's files, which the daemon noticed.
+    package static let files = AuditWay(rawValue: "files")
+    /// The start of the daemon.
+    package static let start = AuditWay(rawValue: "start")
 }
 
 /// How far a change of a row came.

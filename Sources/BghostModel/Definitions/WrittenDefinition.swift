@@ -87,11 +87,16 @@ package struct WrittenComparison: Sendable {
 
     /// The cost is O(size of both manifests), so it is made outside the reactor's thread.
     package init(_ new: Manifest, since old: Manifest) {
+        self.init(new.written, since: old.written)
+    }
+
+    /// The cost is as that of manifests.
+    package init(_ new: WrittenDefinitions, since old: WrittenDefinitions) {
         var former: [Subject: [(key: String, text: String)]] = [:]
-        for definition in old.written.all {
+        for definition in old.all {
             former[Subject(kind: definition.kind, name: definition.name)] = definition.values
         }
-        for definition in new.written.all {
+        for definition in new.all {
             let subject = Subject(kind: definition.kind, name: definition.name)
             guard let values = former[subject] else { continue }
             let found = Self.changes(from: values, to: definition.values)

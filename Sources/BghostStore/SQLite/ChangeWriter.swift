@@ -75,6 +75,7 @@ final class ChangeWriter {
         case .paused(let target, let pause): try keep(target, pause)
         case .startSkipped(let start): try keep(start, now)
         case .alert(let change): try keep(change)
+        case .manifest(let text): try keep(manifest: text)
         case .audited(let entry):
             try audit.write(entry)
             countChange()

@@ -38,6 +38,9 @@ enum Recovery {
             state.alerts = try AlertColumns.read(connection)
             state.progress = try AlertColumns.readProgress(connection)
         }
+        if version >= ManifestColumns.version {
+            state.manifest = try ManifestColumns.read(connection)
+        }
         let switches = try Statement("SELECT * FROM switched_off", on: connection)
         try switches.rows { row throws(SQLiteFailure) in
             let plugin = row.text()

@@ -10,7 +10,7 @@ enum Schema {
         applicationID: 0x6267_6873,
         migrations: [
             first, second, third, fourth, fifth, sixth, seventh, PauseColumns.migration, audit,
-            AlertColumns.migration, auditDetail,
+            AlertColumns.migration, auditDetail, ManifestColumns.migration,
         ]
     )
 

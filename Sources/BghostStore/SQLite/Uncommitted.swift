@@ -70,7 +70,8 @@ struct Uncommitted {
             case .discarded(let id): requests.insert(id)
             case .accepted, .closed, .runStarted, .runEnded, .moved, .remembered, .runtimeConsumed,
                 .switched,
-                .quarantined, .paused, .notification, .startSkipped, .audited, .alert:
+                .quarantined, .paused, .notification, .startSkipped, .audited, .manifest,
+                .alert:
                 break
             }
         }
@@ -121,7 +122,7 @@ struct Uncommitted {
         case .discarded(let id):
             if result.places[id] == .dead { move(id, .absent, &result) }
         case .moved, .remembered, .runtimeConsumed, .switched, .quarantined, .paused,
-            .notification, .startSkipped, .audited, .alert:
+            .notification, .startSkipped, .audited, .manifest, .alert:
             break
         }
     }

@@ -21,6 +21,7 @@ struct WriterStatements {
     let quarantine: Statement
     let liftQuarantine: Statement
     let pause: Statement
+    let manifest: Statement
     let alert: Statement
     let removeAlert: Statement
     let progress: Statement
@@ -84,6 +85,10 @@ struct WriterStatements {
         pause = try prepare(
             "INSERT OR REPLACE INTO pause (\(PauseColumns.names)) VALUES"
                 + " (\(Self.marks(PauseColumns.count)))"
+        )
+        manifest = try prepare(
+            "INSERT OR REPLACE INTO manifest (\(ManifestColumns.names)) VALUES"
+                + " (\(Self.marks(ManifestColumns.count)))"
         )
         resume = try prepare("DELETE FROM pause WHERE scope = ? AND name = ?")
         alert = try prepare(

@@ -4,7 +4,7 @@ import { badge, choose, filters, heading, table, theirs } from "./parts.js";
 import { count, when } from "./time.js";
 
 const PAGE = 50;
-const WAYS = [["", "All"], ["unix", "Control socket"], ["web", "Dashboard"], ["link", "Links"], ["signal", "Signals"]];
+const WAYS = [["", "All"], ["unix", "Control socket"], ["web", "Dashboard"], ["link", "Links"], ["signal", "Signals"], ["files", "Files"], ["start", "Starts"]];
 const SINCE = [["", "Any time"], ["1h", "1 hour"], ["24h", "24 hours"], ["7d", "7 days"]];
 const TONES = { stored: "good", done: "good", failed: "bad", refused: "bad" };
 
