@@ -49,12 +49,13 @@ package-test:
 	BIN='$(BIN)' Tests/Package/run
 
 ## Builds and runs every test, those of the dashboard in Chromium too. Without a Rust compiler the test of the
-## example in Rust fails, without a PostgreSQL server those of fleets, without gdb those of `plugin run --debug`,
-## and no other.
+## example in Rust fails, without Go that of its template, without a PostgreSQL server those of fleets, without gdb
+## those of `plugin run --debug`, and no other.
 test: prerequisites
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || Scripts/prerequisites postgresql || echo "warning: PostgreSQL cannot be installed" >&2
 	@command -v gdb >/dev/null || Scripts/prerequisites gdb || echo "warning: gdb cannot be installed" >&2
 	@command -v rustc >/dev/null || Scripts/prerequisites rustc || echo "warning: rustc cannot be installed" >&2
+	@command -v go >/dev/null || Scripts/prerequisites golang-go || echo "warning: Go cannot be installed" >&2
 	SWIFT='$(SWIFT)' Scripts/build --build-tests
 	SWIFT='$(SWIFT)' Scripts/test
 	Scripts/browser

@@ -126,7 +126,7 @@ package struct PluginInspection: Sendable {
             let budget = ImageBudget()
             found.held = try trust.hold(path)
             let note = try PluginImage.inspect(path: path, held: found.held, budget: budget)
-                .requireLoadable()
+                .requireLoadable(inDaemon: definition.isolation == .inProcess)
             found.checksParameters = note.checksParameters
             found.libraries = try NeededLibraries(trust, budget).find(path, held: found.held)
             watchFiles(&found)

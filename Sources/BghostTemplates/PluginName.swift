@@ -34,9 +34,9 @@ package struct PluginName: Equatable, Sendable {
         hyphenated = words.joined(separator: "-")
         underscored = words.joined(separator: "_")
         module = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-        // SwiftPM and Cargo refuse them, or the compiler takes them for something else.
+        // SwiftPM, Cargo and Go refuse them, or the compiler takes them for something else.
         if Self.taken.contains(module.lowercased()) {
-            throw PluginNameError("is a name that Swift, Rust or the SDK uses")
+            throw PluginNameError("is a name that Swift, Rust, Go or the SDK uses")
         }
     }
 
@@ -72,6 +72,8 @@ package struct PluginName: Equatable, Sendable {
         "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "procmacro", "pub",
         "ref", "return", "self", "static", "std", "struct", "super", "test", "trait", "true", "try",
         "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+        // A folder of Go.
+        "vendor",
     ]
 }
 

@@ -8,6 +8,7 @@ package enum PluginTemplate: String, CaseIterable, Sendable {
     case c
     case cpp
     case rust
+    case go
     /// An app for iOS, in Swift.
     case ios
 
@@ -18,6 +19,7 @@ package enum PluginTemplate: String, CaseIterable, Sendable {
         case .c: "C"
         case .cpp: "C++"
         case .rust: "Rust"
+        case .go: "Go"
         case .ios: "Swift, as an app for iOS"
         }
     }
@@ -26,11 +28,12 @@ package enum PluginTemplate: String, CaseIterable, Sendable {
     package var needsSDK: Bool { self != .rust }
 
     /// The command that builds the plugin, in its folder.
-    package var build: String {
+    package func build(_ name: PluginName) -> String {
         switch self {
         case .swift, .ios: "swift build -c release --static-swift-stdlib"
         case .c, .cpp: "make"
         case .rust: "cargo build --release"
+        case .go: "go build -buildmode=c-shared -o \(library(name)) ."
         }
     }
 
@@ -38,7 +41,7 @@ package enum PluginTemplate: String, CaseIterable, Sendable {
     package func library(_ name: PluginName) -> String {
         switch self {
         case .swift, .ios: ".build/release/lib\(name.module).so"
-        case .c, .cpp: "lib\(name.hyphenated).so"
+        case .c, .cpp, .go: "lib\(name.hyphenated).so"
         case .rust: "target/release/lib\(name.underscored).so"
         }
     }

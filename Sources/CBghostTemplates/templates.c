@@ -40,6 +40,36 @@ static const unsigned char cpp_tasks_dev_json[] = {
 static const unsigned char cpp_template_name_cc[] = {
 #embed "../../Templates/cpp/template_name.cc"
 };
+static const unsigned char go_README_md[] = {
+#embed "../../Templates/go/README.md"
+};
+static const unsigned char go_bghost_abi_c[] = {
+#embed "../../Templates/go/bghost/abi.c"
+};
+static const unsigned char go_bghost_abi_h[] = {
+#embed "../../Templates/go/bghost/abi.h"
+};
+static const unsigned char go_bghost_bghost_go[] = {
+#embed "../../Templates/go/bghost/bghost.go"
+};
+static const unsigned char go_ci_sh[] = {
+#embed "../../Templates/go/ci.sh"
+};
+static const unsigned char go_gitignore_txt[] = {
+#embed "../../Templates/go/gitignore.txt"
+};
+static const unsigned char go_go_mod[] = {
+#embed "../../Templates/go/go.mod"
+};
+static const unsigned char go_main_go[] = {
+#embed "../../Templates/go/main.go"
+};
+static const unsigned char go_main_test_go[] = {
+#embed "../../Templates/go/main_test.go"
+};
+static const unsigned char go_tasks_dev_json[] = {
+#embed "../../Templates/go/tasks.dev.json"
+};
 static const unsigned char ios_Package_swift[] = {
 #embed "../../Templates/ios/Package.swift"
 };
@@ -132,6 +162,16 @@ static const bg_template_file files[] = {
   { "cpp/gitignore.txt", cpp_gitignore_txt, sizeof cpp_gitignore_txt },
   { "cpp/tasks.dev.json", cpp_tasks_dev_json, sizeof cpp_tasks_dev_json },
   { "cpp/template_name.cc", cpp_template_name_cc, sizeof cpp_template_name_cc },
+  { "go/README.md", go_README_md, sizeof go_README_md },
+  { "go/bghost/abi.c", go_bghost_abi_c, sizeof go_bghost_abi_c },
+  { "go/bghost/abi.h", go_bghost_abi_h, sizeof go_bghost_abi_h },
+  { "go/bghost/bghost.go", go_bghost_bghost_go, sizeof go_bghost_bghost_go },
+  { "go/ci.sh", go_ci_sh, sizeof go_ci_sh },
+  { "go/gitignore.txt", go_gitignore_txt, sizeof go_gitignore_txt },
+  { "go/go.mod", go_go_mod, sizeof go_go_mod },
+  { "go/main.go", go_main_go, sizeof go_main_go },
+  { "go/main_test.go", go_main_test_go, sizeof go_main_test_go },
+  { "go/tasks.dev.json", go_tasks_dev_json, sizeof go_tasks_dev_json },
   { "ios/Package.swift", ios_Package_swift, sizeof ios_Package_swift },
   { "ios/README.md", ios_README_md, sizeof ios_README_md },
   { "ios/Sources/TemplateNameIOS/Entry.swift", ios_Sources_TemplateName_Entry_swift, sizeof ios_Sources_TemplateName_Entry_swift },

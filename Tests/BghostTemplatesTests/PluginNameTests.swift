@@ -39,9 +39,10 @@ struct PluginNameTests {
             ("1st", "does not begin with a letter"), ("-a", "does not begin with a letter"),
             ("a-", "has a hyphen that is not between two words"),
             ("a--b", "has a hyphen that is not between two words"),
-            ("swift-ui", "is a name that Swift, Rust or the SDK uses"),
-            ("Test", "is a name that Swift, Rust or the SDK uses"),
-            ("foundation", "is a name that Swift, Rust or the SDK uses"),
+            ("swift-ui", "is a name that Swift, Rust, Go or the SDK uses"),
+            ("vendor", "is a name that Swift, Rust, Go or the SDK uses"),
+            ("Test", "is a name that Swift, Rust, Go or the SDK uses"),
+            ("foundation", "is a name that Swift, Rust, Go or the SDK uses"),
         ]
     )
     func `A text that is no name is refused with the reason`(text: String, reason: String) {

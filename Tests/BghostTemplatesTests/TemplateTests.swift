@@ -78,6 +78,14 @@ import Testing
         #expect(linted.exitCode == 0, "\(linted.output)\(linted.error)")
     }
 
+    @Test(.enabled(if: Toolchain.program("gofmt") != nil), .timeLimit(.minutes(5)))
+    func `Go is as gofmt writes it`() async throws {
+        let folder = try TemporaryDirectory()
+        try write(.go, "photo-upload", folder)
+        let linted = try await Command.runApart(["gofmt", "-l", folder.path])
+        #expect(linted.exitCode == 0 && linted.output == "", "\(linted.output)\(linted.error)")
+    }
+
     private func files(_ template: PluginTemplate) throws -> [TemplateFile] {
         template.files(
             try PluginName("photo-upload"),

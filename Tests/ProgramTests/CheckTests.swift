@@ -45,6 +45,24 @@ import Testing
         #expect(lines.last == "\(bad.count) errors, 0 warnings")
     }
 
+    @Test func `The runtime of Go is not loaded into the daemon`() throws {
+        let folder = try TemporaryDirectory()
+        let library = try Fixture.library("Checks/well-behaved", defines: ["LIKE_GO_FILE"])
+        for (isolation, exitCode) in [("in-process", Int32(78)), ("worker", 0)] {
+            let manifest = try folder.write(
+                """
+                {"version": 1,
+                 "plugins": {"go": {"library": "\(library)", "isolation": "\(isolation)"}},
+                 "tasks": {"work": {"plugin": "go", "handler": "work"}}}
+                """,
+                to: "tasks.json"
+            )
+            let result = try Command.run([Artifact.path("bghost"), "check", "--config", manifest])
+            #expect(result.exitCode == exitCode, "\(result.output)\(result.error)")
+            #expect(result.output.contains("has the runtime of Go") == (exitCode != 0))
+        }
+    }
+
     @Test(arguments: [
         (#""parameters": {"data": "hello", "crc": "no"}"#, "argument `crc`"),
         (#""parameters": {"dta": "hello"}"#, "did you mean `data`?"),

@@ -12,9 +12,12 @@ import Testing
     init() throws { folder = try TemporaryDirectory() }
 
     /// Swift is in `GettingStartedTests`.
-    @Test(arguments: ["c", "cpp", "rust"])
+    @Test(arguments: ["c", "cpp", "rust", "go"])
     func `A new plugin is built, passes all checks and runs`(language: String) async throws {
-        try #require(language != "rust" || Toolchain.program("cargo") != nil, "there is no cargo")
+        let compilers = ["rust": "cargo", "go": "go"]
+        if let compiler = compilers[language] {
+            try #require(Toolchain.program(compiler) != nil, "there is no \(compiler)")
+        }
         let made = try new("photo-upload", "--language", language)
         try #require(made.exitCode == 0, "\(made.error)")
         // The script for CI builds, tests, inspects, checks at strictness 10, and runs the handler once.
@@ -102,7 +105,7 @@ import Testing
         arguments: [
             (["a_b", "--language", "c"], "`a_b` has `_`"),
             (["../a", "--language", "c"], "has `.`"),
-            (["swift", "--language", "swift"], "a name that Swift, Rust or the SDK uses"),
+            (["swift", "--language", "swift"], "a name that Swift, Rust, Go or the SDK uses"),
             (["hello"], "--language"),
             (["hello", "--language", "cobol"], "'cobol' is invalid"),
         ]

@@ -70,6 +70,7 @@ enum ClosingChecks {
         let warm = try stage.subject()
         try warm.carryEach()
         _ = warm.close()
+        let threads = ProcessPicture.foreignThreads().count
         let descriptors = Set(ProcessPicture.descriptors().keys)
         let subject = try stage.subject()
         try subject.carryEach()
@@ -80,7 +81,11 @@ enum ClosingChecks {
             )
         }
         // Swift's thread pool belongs to no plugin, and has one thread per processor.
-        let tolerated = runtime == "swift" ? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) + 2 : 0
+        let processors = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        var tolerated = runtime == "swift" ? processors + 2 : 0
+        let hasGo = try GoRuntime.isDeclared(stage)
+        // Go keeps each thread that it has started, for later goroutines.
+        if hasGo { tolerated = threads + processors + 2 }
         guard becomesTrue(within: 1000, { ProcessPicture.foreignThreads().count <= tolerated })
         else {
             let threads = ProcessPicture.foreignThreads()
@@ -89,6 +94,12 @@ enum ClosingChecks {
                 "\(threads.count) threads go on after close(): \(names)",
                 fix:
                     "join every thread in close(); name them (pthread_setname_np) to tell them apart"
+            )
+        }
+        if hasGo {
+            try GoRuntime.requireRest(
+                "after close()",
+                fix: "let each goroutine end when the context of its run does"
             )
         }
         var left = ProcessPicture.descriptors().filter {

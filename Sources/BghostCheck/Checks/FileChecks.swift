@@ -67,7 +67,11 @@ enum FileChecks {
             .file,
             needs: ["file", "note"]
         ) { (stage) throws(Finding) in
-            let concerns = try stage.image().concerns.filter { $0 != .ownAllocator }
+            let image = try stage.image()
+            guard !image.mayHaveGoRuntime else {
+                throw Finding.skipped("it has the runtime of Go: the daemon refuses to load it")
+            }
+            let concerns = image.concerns.filter { $0 != .ownAllocator }
             guard let first = concerns.first else { return }
             throw Finding.warned(
                 concerns.map(\.rawValue).joined(separator: "; "),
@@ -83,8 +87,9 @@ enum FileChecks {
         case .executableStack:
             "link it with -Wl,-z,noexecstack; the cause is assembly without a"
                 + " .note.GNU-stack section, or nested functions"
-        case .goRuntime: "Go's runtime cannot share a process with another one"
+        // Neither comes here: another check reports the first, and the second is no matter of mapping.
         case .ownAllocator: "do not export malloc"
+        case .goRuntime: "keep it in a worker"
         }
     }
 

@@ -40,9 +40,17 @@ enum LoadChecks {
         ) { (stage) throws(Finding) in
             try loadAndEnter(stage)
             if let thread = ProcessPicture.foreignThreads().first {
-                throw Finding.failed(
-                    "it starts a thread while it is loaded, \"\(thread.value)\"",
-                    fix: "start threads in open() or in a run, and join them in close()"
+                guard try GoRuntime.isDeclared(stage) else {
+                    let fix = "start threads in open() or in a run, and join them in close()"
+                    throw Finding.failed(
+                        "it starts a thread while it is loaded, \"\(thread.value)\"",
+                        fix: try stage.image().concerns.contains(.goRuntime)
+                            ? "it has the runtime of Go: write runtime=go into its note" : fix
+                    )
+                }
+                try GoRuntime.requireRest(
+                    "before it is opened",
+                    fix: "start goroutines in a run, and not in init()"
                 )
             }
             guard ProcessPicture.children().isEmpty else {
@@ -104,9 +112,12 @@ enum LoadChecks {
         let mapped = try stage.map()
         stage.phase("bghost_plugin_v1()")
         _ = mapped.entry(host)
+        var signals = ProcessPicture.signals()
+        if try GoRuntime.isDeclared(stage) {
+            GoRuntime.forgetHandlers(in: &signals, as: before.0, of: stage.order.file)
+        }
         let changes =
-            before.0.changes(to: ProcessPicture.signals())
-            + before.1.changes(to: ProcessPicture.state())
+            before.0.changes(to: signals) + before.1.changes(to: ProcessPicture.state())
         if let first = changes.first {
             throw Finding.failed(
                 "loading it changes the process: \(first)",

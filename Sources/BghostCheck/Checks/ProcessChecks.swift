@@ -17,7 +17,9 @@ enum ProcessChecks {
             let subject = try stage.subject()
             let before = picture(subject, ProcessPicture.signals)
             _ = try subject.carryToEnd()
-            let changes = before.changes(to: picture(subject, ProcessPicture.signals))
+            var after = picture(subject, ProcessPicture.signals)
+            if try GoRuntime.isDeclared(stage) { GoRuntime.forgetStack(in: &after, as: before) }
+            let changes = before.changes(to: after)
             guard let first = changes.first else { return }
             throw Finding.failed(
                 "a run changes how the process takes signals: \(first)",

@@ -25,7 +25,7 @@ struct ProcessPicture: Sendable {
         for number in Int32(1)...64 {
             var handler: UInt64 = 0
             guard bgs_signal_handler(number, &handler) == 0 else { continue }
-            facts["the handler of \(name(of: number))"] =
+            facts[factOfHandler(number)] =
                 switch handler {
                 case 0: "the default"
                 case 1: "ignored"
@@ -33,10 +33,15 @@ struct ProcessPicture: Sendable {
                 }
         }
         facts["the mask of blocked signals"] = "0x" + String(bgs_signal_mask(), radix: 16)
-        facts["the stack for signal handlers"] = "0x" + String(bgs_signal_stack(), radix: 16)
+        facts[signalStack] = "0x" + String(bgs_signal_stack(), radix: 16)
         facts["the timer of alarm() or setitimer()"] = bgs_timer_armed() != 0 ? "armed" : "off"
         return ProcessPicture(facts: facts)
     }
+
+    /// The name of the fact about the calling thread's stack for signal handlers.
+    static let signalStack = "the stack for signal handlers"
+    /// The name of the fact about a signal's handler.
+    static func factOfHandler(_ signal: Int32) -> String { "the handler of \(name(of: signal))" }
 
     private static func name(of signal: Int32) -> String {
         bgs_signal_name(signal).map { "SIG" + String(cString: $0) } ?? "signal \(signal)"

@@ -37,6 +37,8 @@ package struct ImageError: Error, Equatable, Sendable, CustomStringConvertible {
         case noEntry(offered: [UInt16])
         /// The symbol with the entry's name is not a function.
         case entryNotFunction
+        /// It has the runtime of Go and would be loaded into the daemon.
+        case needsWorker
         /// The loader finds no library with this name.
         case missingLibrary(name: String, neededBy: String)
         /// A needed library is older than the one that the file was linked with, or a different
@@ -66,6 +68,7 @@ package struct ImageError: Error, Equatable, Sendable, CustomStringConvertible {
         case .wrongABI: "wrong-abi"
         case .noEntry: "no-entry"
         case .entryNotFunction: "entry-not-function"
+        case .needsWorker: "needs-worker"
         case .missingLibrary: "missing-library"
         case .missingVersion: "missing-version"
         case .undefinedSymbols: "undefined-symbols"
@@ -151,6 +154,11 @@ package struct ImageError: Error, Equatable, Sendable, CustomStringConvertible {
             """
             exports \(PluginImage.entryName) as data; it must be a function that returns the \
             table, so that it can be called
+            """
+        case .needsWorker:
+            """
+            has the runtime of Go, which starts threads and takes over signals while it is loaded; the \
+            daemon loads it into workers only. Use `"isolation": "worker"`
             """
         default: linkSentence
         }

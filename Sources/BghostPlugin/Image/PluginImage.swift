@@ -104,8 +104,9 @@ package struct PluginImage: Equatable, Sendable {
     /// A library without a note is rejected: before its constructors run, neither its ABI nor
     /// whether it is meant to be a plugin would be known.
     ///
+    /// - Parameter inDaemon: whether it would be loaded into the daemon and not into a worker.
     /// - Returns: the note, with which the plugin's table must agree.
-    package func requireLoadable() throws(ImageError) -> PluginNote {
+    package func requireLoadable(inDaemon: Bool = false) throws(ImageError) -> PluginNote {
         // Check the entry first: for a library that is not a plugin, that message is clearer than
         // one about a missing note.
         switch entry {
@@ -117,8 +118,21 @@ package struct PluginImage: Equatable, Sendable {
         guard note.abiMajor == Self.abiMajor else {
             throw ImageError(path, .wrongABI(found: "\(note.abiMajor).\(note.abiMinor)"))
         }
+        guard !inDaemon || !mayHaveGoRuntime else { throw ImageError(path, .needsWorker) }
         return note
     }
+
+    /// Whether the file or its note says that it has the runtime of Go.
+    ///
+    /// One of them is enough to keep it out of the daemon: the loader starts that runtime, and
+    /// nothing stops it.
+    package var mayHaveGoRuntime: Bool { concerns.contains(.goRuntime) || note?.runtime == "go" }
+
+    /// Whether the file has the runtime of Go and its note declares it.
+    ///
+    /// Both are needed to permit what that runtime does: a note alone would let any plugin claim it,
+    /// and an undeclared one is a surprise to its author.
+    package var hasGoRuntime: Bool { concerns.contains(.goRuntime) && note?.runtime == "go" }
 
     /// Throws if the loader would not find every library, version and symbol that the file at a
     /// path needs.

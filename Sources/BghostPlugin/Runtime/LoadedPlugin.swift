@@ -79,10 +79,12 @@ package enum PluginLoader {
     ///   - held: a descriptor of the library; `nil` to read the file at the path.
     ///   - heldNeeds: descriptors of the libraries that it needs, each after those that it needs
     ///     itself. The loader then uses them for the names in the plugin and searches for no file.
+    ///   - inDaemon: whether this process is the daemon, which refuses some plugins.
     package static func map(
         path: String,
         held: Int32? = nil,
-        heldNeeds: [Int32] = []
+        heldNeeds: [Int32] = [],
+        inDaemon: Bool = false
     ) throws(PluginRefusal) -> Mapped {
         let note: PluginNote
         do throws(ImageError) {
@@ -92,7 +94,7 @@ package enum PluginLoader {
                 } else {
                     try PluginImage.inspect(path: path)
                 }
-            note = try image.requireLoadable()
+            note = try image.requireLoadable(inDaemon: inDaemon)
         } catch {
             throw PluginRefusal(code: error.code, message: error.description)
         }

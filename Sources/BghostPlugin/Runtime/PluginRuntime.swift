@@ -82,7 +82,12 @@ package final class PluginRuntime: @unchecked Sendable {
         heldNeeds: [Int32] = [],
         mapped note: (UnsafeRawPointer) -> Void = { _ in }
     ) throws(PluginRefusal) {
-        let mapped = try PluginLoader.map(path: path, held: held, heldNeeds: heldNeeds)
+        let mapped = try PluginLoader.map(
+            path: path,
+            held: held,
+            heldNeeds: heldNeeds,
+            inDaemon: !options.isWorker
+        )
         note(unsafeBitCast(mapped.entry, to: UnsafeRawPointer.self))
         try load(mapped)
     }

@@ -130,7 +130,7 @@ enum NewPlugin {
             \(console.out.painted(.good)) \(place): a plugin in \(template.language). README.md says \
             more.
               cd \(place)
-              \(template.build)
+              \(template.build(name))
               bghost plugin check \(template.library(name))
               \(template.run(name))
 

@@ -23,7 +23,7 @@ extension Plugin {
 
         @Option(
             help: ArgumentHelp(
-                "swift, c, cpp, rust, or ios: an app with Apple's names.",
+                "swift, c, cpp, rust, go, or ios: an app with Apple's names.",
                 valueName: "language"
             )
         )

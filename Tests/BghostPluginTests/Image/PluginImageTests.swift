@@ -149,5 +149,29 @@ import Testing
         let image = try PluginImage.inspect(path: path)
         #expect(image.concerns == [concern])
         #expect(try image.requireLoadable().id == "test.concerns")
+        let error = Result { () throws(ImageError) in try image.requireLoadable(inDaemon: true) }
+        switch error {
+        case .success: #expect(concern != .goRuntime)
+        case .failure(let error):
+            #expect(concern == .goRuntime && error.code == "needs-worker")
+            #expect(error.description.contains("`\"isolation\": \"worker\"`"))
+        }
+    }
+
+    /// The note declares the runtime, the file has it: the daemon heeds either, the checks need both.
+    @Test(arguments: [
+        (["LIKE_GO"], false), (["LIKE_GO_FILE"], false), (["LIKE_GO", "LIKE_GO_FILE"], true),
+    ])
+    func `The daemon refuses whatever may have the runtime of Go`(
+        defines: [String],
+        isBoth: Bool
+    ) throws {
+        let path = try Fixture.library("Checks/well-behaved", defines: defines)
+        let image = try PluginImage.inspect(path: path)
+        #expect(image.mayHaveGoRuntime && image.hasGoRuntime == isBoth)
+        #expect(throws: ImageError(path, .needsWorker)) {
+            try image.requireLoadable(inDaemon: true)
+        }
+        #expect(try image.requireLoadable().id == "test.author")
     }
 }

@@ -71,7 +71,45 @@ enum PluginCheckFixtures {
         Row("hang-in-constructor", "load", "did not come back in its constructors"),
         Row("noise-in-constructor", "load-output", "wrote 32 bytes while it was loaded"),
         Row("Checks/load-threads", "load-threads", "starts a thread"),
+        // What is permitted to the runtime of Go is permitted to nothing else.
+        Row("Checks/load-threads", defines: ["LIKE_GO"], "load-threads", "starts a thread"),
+        Row(
+            "Checks/load-threads",
+            defines: ["LIKE_GO_FILE"],
+            "load-threads",
+            "starts a thread"
+        ),
+        Row(
+            "Checks/load-threads",
+            defines: ["LIKE_GO", "LIKE_GO_FILE", "SPINS"],
+            "load-threads",
+            "its goroutines work before it is opened"
+        ),
         Row("Checks/load-state", "load-state", "the umask was 077 and is 00"),
+        Row(
+            "Checks/load-state",
+            defines: ["LIKE_GO", "LIKE_GO_FILE"],
+            "load-state",
+            "the umask was 077 and is 00"
+        ),
+        Row(
+            "Checks/load-state",
+            defines: ["HANDLES=SIGURG", "LIKE_GO_FILE"],
+            "load-state",
+            "the handler of SIGURG"
+        ),
+        Row(
+            "Checks/load-state",
+            defines: ["HANDLES=SIGUSR1", "LIKE_GO", "LIKE_GO_FILE"],
+            "load-state",
+            "the handler of SIGUSR1"
+        ),
+        Row(
+            "Checks/load-state",
+            defines: ["HANDLES=SIGURG", "HANDLER=puts", "LIKE_GO", "LIKE_GO_FILE"],
+            "load-state",
+            "the handler of SIGURG"
+        ),
         Row("Checks/load-cost", "load-cost", "ms of processor time", verdict: "warned"),
         Row("null-start", "table", "has no start(). Set it"),
         Row("lying-note", "table", "its note says id=test.another"),
@@ -150,6 +188,12 @@ enum PluginCheckFixtures {
 
     static let lasting = [
         Row("Checks/close", "close", "threads go on after close()"),
+        Row(
+            "Checks/close",
+            defines: ["SPINS", "LIKE_GO", "LIKE_GO_FILE"],
+            "close",
+            "its goroutines work after close()"
+        ),
         Row("Checks/close", defines: ["DESCRIPTOR"], "close", "among them /dev/null"),
         Row("Checks/close", defines: ["HANG"], "close", "does not return within 2 s"),
         Row("Checks/after-close", "after-close", "calls log() after close()"),

@@ -16,7 +16,15 @@
 
 #include "bghost.h"
 
+/* A plugin that pretends to have the runtime of Go: with LIKE_GO in its note, with LIKE_GO_FILE in the file. */
+#ifdef LIKE_GO
+BG_NOTE("abi=1.0;id=test.author;runtime=go");
+#else
 BG_NOTE("abi=1.0;id=test.author;runtime=c");
+#endif
+#ifdef LIKE_GO_FILE
+__attribute__((section(".go.buildinfo"), used)) static const char build_information[16] = "go";
+#endif
 
 #define MAYBE_UNUSED __attribute__((unused))
 

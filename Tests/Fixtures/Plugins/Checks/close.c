@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A thread continues after close(); with DESCRIPTOR, a file stays open; with HANG, it never returns. */
+ * A thread continues after close(), with SPINS at work; with DESCRIPTOR, a file stays open; with HANG, it
+ * never returns. */
+#include <time.h>
+
 #include "author.h"
+
+static volatile int is_closed;
 
 static void *linger(void *ignored) {
   (void)ignored;
+#ifdef SPINS
+  struct timespec now;
+  while (!is_closed) poll(0, 0, 5);
+  /* Not for ever: other checks share the machine. */
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while (now.tv_sec < 1);
+#endif
   for (;;) pause();
 }
 static bg_status begin(const bg_host *given, bg_str config, void **plugin) {
@@ -23,6 +35,7 @@ static bg_status begin(const bg_host *given, bg_str config, void **plugin) {
 }
 static void end(void *plugin) {
   (void)plugin;
+  is_closed = 1;
 #ifdef HANG
   for (;;) pause();
 #endif

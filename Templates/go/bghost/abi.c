@@ -1,0 +1,43 @@
+/* The part of the binding that must be C: the note, the entry, and functions whose types have `const`,
+ * which exported Go functions cannot have. */
+#include "_cgo_export.h"
+#include "abi.h"
+#include <time.h>
+
+/* What the host reads before it loads the plugin. */
+BG_NOTE("abi=1.0;runtime=go;params=checked");
+
+/* The runtime of Go begins with a thread of its own while the library is loaded; this waits for it. */
+const bg_plugin *bghost_plugin_v1(const bg_host *host) { return bghostEnter((void *)host); }
+
+bg_status bghost_start(void *plugin, const bg_run_info *info) {
+  struct timespec now;
+  (void)plugin;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return bghostStart((void *)info, now.tv_sec * 1000000000ll + now.tv_nsec);
+}
+
+void bghost_cancel(void *plugin, bg_run run, void *state, uint32_t why) {
+  (void)plugin, (void)state;
+  bghostCancel(run, why);
+}
+
+bg_status bghost_complete(const void *table, bg_run run, bg_status status, int64_t retry_after_ms,
+                          const char *message, size_t message_length, const char *payload,
+                          size_t payload_length) {
+  const bg_host *host = table;
+  bg_result result = { sizeof result, status, { message, message_length }, { payload, payload_length },
+                       retry_after_ms };
+  return host->complete(host, run, &result);
+}
+
+void bghost_log(const void *table, bg_run run, uint32_t level, const char *text, size_t length) {
+  const bg_host *host = table;
+  host->log(host, run, level, (bg_str){ text, length });
+}
+
+void bghost_progress(const void *table, bg_run run, uint64_t done, uint64_t total, const char *phase,
+                     size_t length) {
+  const bg_host *host = table;
+  host->progress(host, run, done, total, (bg_str){ phase, length });
+}

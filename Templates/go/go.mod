@@ -1,0 +1,3 @@
+module example.org/template-name
+
+go 1.19
