@@ -115,6 +115,7 @@ enum LoadChecks {
         var signals = ProcessPicture.signals()
         if try GoRuntime.isDeclared(stage) {
             GoRuntime.forgetHandlers(in: &signals, as: before.0, of: stage.order.file)
+            GoRuntime.forgetStack(in: &signals, as: before.0)
         }
         let changes =
             before.0.changes(to: signals) + before.1.changes(to: ProcessPicture.state())

@@ -50,6 +50,25 @@ import Testing
         #expect(checked.checks.first { $0.name == "stop" }?.verdict == "passed")
     }
 
+    /// In C, so that it needs no compiler of Go, and shows what only later ones than Debian's do.
+    @Test(.timeLimit(.minutes(10)))
+    func `What Go's runtime does is permitted to a plugin that has and declares it`() async throws {
+        let marks = ["LIKE_GO", "LIKE_GO_FILE"]
+        let like = try await CheckedPlugin(Fixture.library("Checks/like-go", defines: marks))
+        #expect(like.exitCode == 0 && like.troubles == [], "\(like.account)")
+        #expect(like.checks.first { $0.name == "mapping" }?.verdict == "skipped")
+        for missing in marks {
+            let defines = marks.filter { $0 != missing }
+            let other = try await CheckedPlugin(Fixture.library("Checks/like-go", defines: defines))
+            #expect(
+                other.troubles == [
+                    "load-threads failed", "load-state failed", "signals failed", "close failed",
+                ],
+                "\(other.account)"
+            )
+        }
+    }
+
     /// As a worker does: `MainThreadTests` has the same of the daemon.
     @Test(.timeLimit(.minutes(10)))
     func `A plugin that wants the main thread is served on it`() async throws {
