@@ -55,7 +55,7 @@ test: prerequisites
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || Scripts/prerequisites postgresql || echo "warning: PostgreSQL cannot be installed" >&2
 	@command -v gdb >/dev/null || Scripts/prerequisites gdb || echo "warning: gdb cannot be installed" >&2
 	@command -v rustc >/dev/null || Scripts/prerequisites rustc || echo "warning: rustc cannot be installed" >&2
-	@command -v go >/dev/null || Scripts/prerequisites golang-go || echo "warning: Go cannot be installed" >&2
+	@command -v go >/dev/null || Scripts/prerequisites golang-go gcc || echo "warning: Go cannot be installed" >&2
 	SWIFT='$(SWIFT)' Scripts/build --build-tests
 	SWIFT='$(SWIFT)' Scripts/test
 	Scripts/browser

@@ -1,18 +1,25 @@
 package main
 
 import (
-	"reflect"
+	"context"
+	"errors"
 	"testing"
+
+	"example.org/template-name/bghost"
 )
 
 func TestPrimesAreFound(t *testing.T) {
-	var found []uint64
-	for number := uint64(2); number < 30; number++ {
-		if isPrime(number) {
-			found = append(found, number)
-		}
+	limit := uint64(30)
+	found, err := countPrimes(context.Background(), &bghost.Run{}, parameters{Limit: &limit})
+	if want := (result{Count: 10, Largest: 29}); err != nil || found != want {
+		t.Errorf("found %v, %v, want %v", found, err, want)
 	}
-	if want := []uint64{2, 3, 5, 7, 11, 13, 17, 19, 23, 29}; !reflect.DeepEqual(found, want) {
-		t.Errorf("found %v, want %v", found, want)
+}
+
+func TestACancelledRunStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := countPrimes(ctx, &bghost.Run{}, parameters{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("it answers %v", err)
 	}
 }

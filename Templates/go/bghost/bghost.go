@@ -94,7 +94,7 @@ const (
 )
 
 // Run is one run of a handler. Any goroutine may use it, also after the end of the run: the host then
-// ignores the calls.
+// ignores the calls. A Run that a test makes, such as &Run{}, has no host, and its calls do nothing.
 type Run struct {
 	// TaskID is the identifier of the task in tasks.json.
 	TaskID string
@@ -115,12 +115,18 @@ type Run struct {
 
 // Log writes to the host's log.
 func (r *Run) Log(level Level, format string, arguments ...any) {
+	if r.host == nil {
+		return
+	}
 	text, length := bytes([]byte(fmt.Sprintf(format, arguments...)))
 	C.bghost_log(r.host, r.number, C.uint32_t(level), text, length)
 }
 
 // Progress reports that `done` of `total` units are done.
 func (r *Run) Progress(done, total uint64, phase string) {
+	if r.host == nil {
+		return
+	}
 	text, length := bytes([]byte(strings.ToValidUTF8(phase, "?")))
 	C.bghost_progress(r.host, r.number, C.uint64_t(done), C.uint64_t(total), text, length)
 }
