@@ -12,8 +12,8 @@ SECONDS = 60
 KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode|Doctor|StuckWorker|$(strip \
     )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)
 
-.PHONY: run build install uninstall package package-test test browser check lint format sanitize bench fuzz storm kernels \
-	prerequisites
+.PHONY: run build install uninstall package tarball image package-test test browser check lint format sanitize bench \
+	fuzz storm kernels prerequisites
 
 # For `install` and `uninstall`, and the folder of the programs that are installed.
 PREFIX = /usr/local
@@ -43,10 +43,22 @@ package:
 	@Scripts/prerequisites dpkg-dev lintian
 	@BIN='$(BIN)' Scripts/package
 
-## Checks the units and the packages of the programs of BIN, and installs them in a container that systemd boots.
+## Makes a tarball of the programs of BIN that needs only a C library, in .build/package.
+tarball:
+	@BIN='$(BIN)' Scripts/tarball
+
+## Makes an image for containers of the programs of BIN, in .build/package.
+image:
+	@Scripts/prerequisites dpkg-dev mmdebstrap umoci
+	@BIN='$(BIN)' Scripts/image
+
+## Checks the units and the packages of the programs of BIN, and installs them in a container that systemd boots; runs
+## the tarball in small roots of two releases of Debian, and the image with runc.
 package-test:
-	@Scripts/prerequisites dpkg-dev lintian mmdebstrap systemd systemd-container
+	@Scripts/prerequisites dpkg-dev lintian mmdebstrap runc skopeo systemd systemd-container umoci
 	BIN='$(BIN)' Tests/Package/run
+	BIN='$(BIN)' Tests/Package/tarball
+	BIN='$(BIN)' Tests/Package/image
 
 ## Builds and runs every test, those of the dashboard in Chromium too. Without a Rust compiler the test of the
 ## example in Rust fails, without Go that of its template, without a PostgreSQL server those of fleets, without gdb
