@@ -28,17 +28,6 @@ struct ShellTests {
         }
     }
 
-    @Test func `Ends without a reader as the first process of a container`() async throws {
-        // The kernel does not end such a process by a signal of its own.
-        let script = """
-            exec 3> >(exec true); wait $!
-            timeout -s KILL 60 unshare -r --pid --fork --kill-child "$0" help BG1021 >&3; echo $?
-            """
-        let program = Artifact.path("bghost")
-        let result = try await onThread { try Command.run(["bash", "-c", script, program]) }
-        #expect(result.output == "141\n", "\(result)")
-    }
-
     @Test func `Fails if the answer cannot be written`() async throws {
         let program = Artifact.path("bghost")
         let result = try await onThread {
