@@ -7,9 +7,8 @@ package import BghostPolicy
 
 /// A simulation of the scheduler under a virtual clock: time jumps from event to event.
 ///
-/// A year takes seconds, and the same seed leads to the same events. The scheduler, the run machine and their
-/// limits are those of the daemon. The machine is simulated: handlers follow scripts, and the store is a
-/// ledger that rejects forbidden transitions.
+/// A year takes seconds, and the same seed leads to the same events. The scheduler, the run machine and their limits
+/// are those of the daemon. The machine is simulated: handlers follow scripts, and the store is a ledger.
 package struct Simulation: Sendable {
     /// An event of the simulation.
     package enum Event: Sendable {

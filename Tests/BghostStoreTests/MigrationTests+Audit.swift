@@ -46,4 +46,29 @@ extension MigrationTests {
         #expect(second.verdict.firstBreak?.seq == 2)
         again.close()
     }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A store of the eleventh version keeps the manifest from then on`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("state.db")
+        let store = StoreConformance(store: try SQLiteStore(path: path))
+        try await store.commit(.accepted(Sample.fullRequest, replacing: nil))
+        store.store.close()
+        let downgrade = try Command.run(["sqlite3", path, Self.eleventh])
+        try #require(downgrade.exitCode == 0, "\(downgrade)")
+        let migrated = StoreConformance(store: try SQLiteStore(path: path))
+        #expect(try migrated.store.recover().manifest == nil)
+        for text in ["{}", #"{"definitions": "é"}"#] { try await migrated.commit(.manifest(text)) }
+        migrated.store.close()
+        let again = try SQLiteStore(path: path)
+        let state = try again.recover()
+        #expect(state.manifest == #"{"definitions": "é"}"# && state.pending == [Sample.fullRequest])
+        again.close()
+        let damage = try Command.run(["sqlite3", path, "UPDATE manifest SET text = '{}'"])
+        try #require(damage.exitCode == 0, "\(damage)")
+        let damaged = try SQLiteStore(path: path)
+        let error = #expect(throws: StoreError.self) { try damaged.recover() }
+        #expect(error?.kind == .corrupt)
+        damaged.close()
+    }
 }

@@ -13,11 +13,19 @@ import Testing
     private static let oldRecord =
         "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);"
 
-    /// Takes away what the eleventh version brought.
-    static let tenth = """
-        ALTER TABLE audit DROP COLUMN detail;
-        PRAGMA user_version = 10;
+    /// Takes away what the twelfth version brought.
+    static let eleventh = """
+        DROP TABLE manifest;
+        PRAGMA user_version = 11;
         """
+
+    /// Takes away what the eleventh version brought too.
+    static let tenth =
+        eleventh + """
+
+            ALTER TABLE audit DROP COLUMN detail;
+            PRAGMA user_version = 10;
+            """
 
     /// Takes away what the tenth version brought too.
     private static let ninth =
@@ -278,7 +286,7 @@ import Testing
         let store = StoreConformance(store: try SQLiteStore(path: path))
         try await store.commit(Sample.wholeLife(1))
         store.store.close()
-        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 12"])
+        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 13"])
         try #require(newer.exitCode == 0, "\(newer)")
         let bytes = try File.read(path)
         let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
