@@ -19,7 +19,7 @@ import Testing
             "Sources/BghostHost", "Sources/BghostDispatch", "Sources/BghostServices/Reactor",
             "Sources/BghostServices/Log/LogPolicy.swift",
             "Sources/BghostCommand/Daemon", "Sources/BghostCommand/Replay", "Sources/BghostNotify",
-            "Sources/BghostPolicy/Scheduler",
+            "Sources/BghostPolicy/Scheduler", "Sources/BghostTransferBridge",
         ]
         let prefixes = Set(MessageID.table.keys.compactMap { $0.split(separator: ".").first })
         var found: Set<String> = []

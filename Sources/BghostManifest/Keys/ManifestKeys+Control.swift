@@ -2,7 +2,7 @@
 
 internal import BghostModel
 
-/// The keys for access to the control socket by other users.
+/// The keys for who and what may change what the daemon does.
 extension ManifestKeys {
     static let controlGroup = ManifestKey(
         "controlGroup",
@@ -18,6 +18,16 @@ extension ManifestKeys {
         .word(ControlRole.allCases.map(\.rawValue), reserved: []),
         default: "\"read\"",
         "What members of `controlGroup` may do: only look, or all that its operator may."
+    )
+
+    static let onChange = ManifestKey(
+        "onChange",
+        .word(ManifestChange.allCases.map(\.rawValue), reserved: []),
+        default: "\"ask\"",
+        """
+        What becomes of a changed `tasks.json` or file in `tasks.d`: reload takes it up as `bghost \
+        reload` does, once it has been the same for a moment; ask waits for that command.
+        """
     )
 
     static let dashboard = ManifestSection(

@@ -6,7 +6,6 @@ internal import BghostModel
 enum ManifestKeys {
     /// The version of the format that this program reads.
     static let version: Int64 = 1
-
     static let hour: UInt64 = 3_600_000
     static let day: UInt64 = 24 * hour
     static let kibibyte: UInt64 = 1 << 10
@@ -81,16 +80,7 @@ enum ManifestKeys {
                 least 2.
                 """
             ),
-            ManifestKey(
-                "onChange",
-                .word(ManifestChange.allCases.map(\.rawValue), reserved: []),
-                default: "\"ask\"",
-                """
-                What becomes of a changed `tasks.json` or file in `tasks.d`: reload takes it up as \
-                `bghost reload` does, once it has been the same for a moment; ask waits for that \
-                command.
-                """
-            ),
+            onChange,
             ManifestKey(
                 "dashboard",
                 .section(dashboard),
