@@ -226,17 +226,17 @@ final class Subject {
     /// Cancels a run.
     ///
     /// - Returns: the nanoseconds until its cancel() had returned, at most `cancelTimeMax`; `nil` if
-    ///   the plugin was not told, since the run had ended by itself or had not begun.
+    ///   cancel() was not called, since the run had ended by itself or was in start().
     func timeCancel(_ begun: Begun, why: UInt32) -> UInt64? {
-        let told = WaitableEvent()
+        let returned = WaitableEvent()
         let done = WaitableEvent()
         let asked = Monotonic.now
-        runtime.cancel(run: begun.run, why: why) { told.signal(Monotonic.now.since(asked)) }
+        runtime.cancel(run: begun.run, why: why) { returned.signal(Monotonic.now.since(asked)) }
         runtime.afterCallbacks(of: begun.run) { done.signal(0) }
         guard done.wait(milliseconds: Int(Self.cancelTimeMax / 1_000_000)) != nil else {
             return Self.cancelTimeMax
         }
-        return told.wait(milliseconds: 0)
+        return returned.wait(milliseconds: 0)
     }
 
     /// Performs one run from start to end.
