@@ -26,7 +26,7 @@ import Glibc
     }
 #endif
 
-/// A real PostgreSQL server in a temporary folder, on a Unix socket only.
+/// A real PostgreSQL server in a temporary folder, on a Unix socket; with TLS on loopback, too.
 ///
 /// Debian's programs refuse to run as root, so root starts them as the user of the package.
 package final class PostgreSQLServer: Sendable {
@@ -38,11 +38,16 @@ package final class PostgreSQLServer: Sendable {
 
     private let folder: TemporaryDirectory
     private let programs: String
+    /// The port on loopback; `nil` if it has only its socket.
+    private let tlsPort: Int?
 
     /// Makes a cluster and starts it.
-    package init() throws {
+    ///
+    /// - Parameter tlsPort: a free port of loopback on which it takes connections with TLS and a password.
+    package init(tlsPort: Int? = nil) throws {
         folder = try TemporaryDirectory()
         programs = try Self.programs()
+        self.tlsPort = tlsPort
         if getuid() == 0 {
             let user = try Self.identity()
             guard chown(folder.path, user.0, user.1) == 0 else {
@@ -54,9 +59,33 @@ package final class PostgreSQLServer: Sendable {
             "--no-instructions", "--encoding", "UTF8", "--locale", "C",
         ])
         // The user `guarded` needs a password, all others none.
-        let access = "local all guarded scram-sha-256\nlocal all all trust\n"
+        let access = """
+            local all guarded scram-sha-256
+            local all all trust
+            hostssl all all 127.0.0.1/32 scram-sha-256
+
+            """
         _ = try folder.write(access, to: "data/pg_hba.conf")
+        if tlsPort != nil { try makeCertificate() }
         try start()
+    }
+
+    /// The certificate of the server for the name `localhost`, which is its own authority.
+    package var certificate: String { folder.file("data/server.crt") }
+
+    private func makeCertificate() throws {
+        let key = folder.file("data/server.key")
+        let made = try Command.run([
+            "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-sha256",
+            "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key,
+            "-out", certificate,
+        ])
+        guard made.exitCode == 0 else { throw Failure(text: "openssl: " + made.error) }
+        guard getuid() == 0 else { return }
+        let user = try Self.identity()
+        guard chown(key, user.0, user.1) == 0, chown(certificate, user.0, user.1) == 0 else {
+            throw SystemCallError(call: "chown", code: errno)
+        }
     }
 
     deinit {
@@ -77,11 +106,11 @@ package final class PostgreSQLServer: Sendable {
     }
 
     package func connection(_ name: String, user: String = "fleet") -> String {
-        "host=\(folder.path) dbname=\(name) user=\(user)"
+        "host=\(folder.path) dbname=\(name) user=\(user)" + (tlsPort.map { " port=\($0)" } ?? "")
     }
 
     /// The path of its socket.
-    package var socket: String { folder.file(".s.PGSQL.5432") }
+    package var socket: String { folder.file(".s.PGSQL.\(tlsPort ?? 5432)") }
 
     /// Changes a setting for all sessions, and waits until they have it.
     package func set(_ setting: String, to value: String, in database: String) throws {
@@ -108,10 +137,11 @@ package final class PostgreSQLServer: Sendable {
 
     /// Starts it and waits until it takes connections.
     package func start() throws {
+        let tls = tlsPort.map { "-c listen_addresses=127.0.0.1 -c port=\($0) -c ssl=on" }
         try run([
             "pg_ctl", "start", "--pgdata", data, "--wait", "--silent", "--log", log, "--options",
-            "-c listen_addresses='' -c unix_socket_directories='\(folder.path)' -c fsync=off"
-                + " -c shared_buffers=4MB -c max_connections=30",
+            (tls ?? "-c listen_addresses=''") + " -c unix_socket_directories='\(folder.path)'"
+                + " -c fsync=off -c shared_buffers=4MB -c max_connections=30",
         ])
     }
 
