@@ -180,7 +180,7 @@ extension Host: HostControl {
         try await owners.reloader.reload()
     }
 
-    /// Whether the manifest's files have changed and `host.onChange` wants that to be taken up.
+    /// Whether the manifest's files are not those of the manifest in force.
     ///
     /// - Parameter isNamed: whether one of them was written; then what was refused is tried again.
     package func hasChangedFiles(isNamed: Bool) async -> Bool {

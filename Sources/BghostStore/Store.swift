@@ -31,7 +31,7 @@ package struct RecoveredState: Sendable {
     package var alerts: [AlertRow]
     /// How the tasks did lately of which something is expected.
     package var progress: [TaskProgress]
-    /// The manifest that the daemon before took up, as it was committed; `nil` if there is none.
+    /// The manifest that the previous daemon took up last, as it was committed; `nil` if there is none.
     package var manifest: String?
 
     package init(

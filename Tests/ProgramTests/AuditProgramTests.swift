@@ -144,21 +144,30 @@ import Testing
             {"alerts": {"to": [{"webhook": "https://chat.example/\(secret)"}]}}
             """
         }
+        #expect(mkdir(folder.file("tasks.d"), 0o755) == 0)
         let path = try manifest(host("0ne"))
         let first = try TestDaemon(manifest: path, folder: folder)
         #expect(try first.command(["changes"]).output == "nothing was changed\n")
         #expect(first.stop() == 0)
         // The same files are no change, and neither is what a reload has taken up already.
         let second = try TestDaemon(manifest: path, folder: folder)
-        _ = try manifest(host("0ne"), every: "2h")
+        _ = try manifest(host("n3w"), every: "2h")
         #expect(try second.command(["reload"]).exitCode == 0)
+        let reloaded = try #require(second.program.line(containing: "alerts.to has changed"))
+        #expect(!reloaded.contains("0ne") && !reloaded.contains("n3w"), "\(reloaded)")
         #expect(second.stop() == 0)
         let third = try TestDaemon(manifest: path, folder: folder)
         #expect(third.stop() == 0)
 
         _ = try manifest(host("tw0"), every: "3h")
+        _ = try folder.write(
+            #"{"signers": {"acme": {"key": "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"}}}"#,
+            to: "tasks.d/acme.json"
+        )
         let fourth = try TestDaemon(manifest: path, folder: folder)
-        let told = try #require(fourth.program.line(containing: "since the start before"))
+        let told = try #require(
+            fourth.program.line(containing: "changed since it was taken up last")
+        )
         #expect(told.contains("task tick: every: 2h → 3h"), "\(told)")
         let shown = try fourth.command(["changes"])
         let lines = shown.output.split(separator: "\n").map(String.init)
@@ -166,11 +175,12 @@ import Testing
         #expect(lines.count(where: { $0.contains("  start  \(path)") }) == 1, "\(shown)")
         #expect(lines.contains("  ~ task tick: every: 2h → 3h"), "\(shown)")
         #expect(lines.contains("  ~ host: alerts.to has changed"), "\(shown)")
+        #expect(lines.contains("  ~ signer acme: added"), "\(shown)")
         #expect(try fourth.command(["audit", "verify"]).exitCode == 0)
         #expect(fourth.stop() == 0)
         // Neither an address is kept, nor the log says it.
         let store = try File.read(folder.file("state/bghost.sqlite"))
-        for secret in ["0ne", "tw0"] {
+        for secret in ["0ne", "n3w", "tw0"] {
             #expect(store.firstRange(of: Array("example/\(secret)".utf8)) == nil)
             #expect(!fourth.program.lines.contains { $0.contains(secret) })
         }

@@ -28,6 +28,12 @@ import Testing
         #"{"tasks": {"\#(task)": {"function": "name"}}}"#
     }
 
+    /// Replaces a drop-in in one step, as a package manager does it.
+    private func replace(_ name: String, with text: String) throws {
+        let draft = try folder.write(text, to: "tasks.d/.\(name).draft")
+        try #require(rename(draft, folder.file("tasks.d/\(name)")) == 0)
+    }
+
     private func started() throws -> TestDaemon {
         try TestDaemon(manifest: try write("main"), folder: folder)
     }
@@ -40,9 +46,7 @@ import Testing
         let daemon = try started()
         let program = daemon.program
         #expect(mkdir(folder.file("tasks.d"), 0o755) == 0)
-        // As a package manager does it: a hidden draft, and a rename.
-        let draft = try folder.write(dropIn("one"), to: "tasks.d/.one.draft")
-        #expect(rename(draft, folder.file("tasks.d/one.json")) == 0)
+        try replace("one.json", with: dropIn("one"))
         #expect(program.line(containing: "+ task one") != nil)
         #expect(try isTaken("one", daemon))
         try folder.write(dropIn("other"), to: "tasks.d/one.json")
@@ -70,13 +74,54 @@ import Testing
         let refused = try #require(daemon.program.line(containing: "bghost goes on with the"))
         #expect(refused.contains("tasks.json has 1 error"), "\(refused)")
         #expect(try isTaken("main", daemon))
-        // What is beside the manifest is no reason to refuse it again.
-        try folder.write("", to: "notes.txt")
-        try folder.write(dropIn("half"), to: "tasks.d/half.json")
-        #expect(daemon.program.line(containing: "+ task half") != nil)
+        // Files beside the manifest are no reason to refuse it again.
+        for name in ["notes.txt", "tasks.dev.json"] { try folder.write("", to: name) }
+        #expect(daemon.program.line(containing: "no line has this text", within: 2) == nil)
         let refusals = daemon.program.lines.count { $0.contains("bghost goes on with the") }
         #expect(refusals == 1, "\(daemon.program.lines)")
+        try replace("half.json", with: dropIn("half"))
+        #expect(daemon.program.line(containing: "+ task half") != nil)
         #expect(try isTaken("half", daemon))
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `A refused file is tried again when its library comes, and after a chmod`() throws {
+        let daemon = try started()
+        #expect(mkdir(folder.file("tasks.d"), 0o755) == 0)
+        let library = folder.file("late.so")
+        try replace(
+            "late.json",
+            with: """
+                {"plugins": {"late": {"library": "\(library)"}},
+                 "tasks": {"late": {"plugin": "late", "handler": "succeed"}}}
+                """
+        )
+        #expect(daemon.program.line(containing: "bghost goes on with the") != nil)
+        try File.write(try File.read(try Fixture.library("misbehave")), to: library)
+        #expect(daemon.program.line(containing: "+ task late") != nil)
+        #expect(try isTaken("late", daemon))
+
+        try replace("other.json", with: dropIn("other"))
+        #expect(daemon.program.line(containing: "+ task other") != nil)
+        #expect(chmod(folder.file("tasks.d"), 0o777) == 0)
+        try replace("third.json", with: dropIn("third"))
+        #expect(daemon.program.line(containing: "is not to be trusted") != nil)
+        #expect(chmod(folder.file("tasks.d"), 0o755) == 0)
+        #expect(daemon.program.line(containing: "+ task third") != nil)
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `A folder that is made again is watched again`() throws {
+        let place = folder.file("etc")
+        #expect(mkdir(place, 0o755) == 0)
+        let text = String(decoding: try File.read(try write("main")), as: UTF8.self)
+        let path = try folder.write(text, to: "etc/tasks.json")
+        let daemon = try TestDaemon(manifest: path, folder: folder)
+        #expect(try Command.run(["rm", "-r", place]).exitCode == 0)
+        #expect(daemon.program.line(containing: "the folder is gone") != nil)
+        #expect(mkdir(place, 0o755) == 0)
+        try folder.write(text.replacing("\"main\"", with: "\"again\""), to: "etc/tasks.json")
+        #expect(daemon.program.line(containing: "+ task again") != nil)
         #expect(daemon.stop() == 0)
     }
 

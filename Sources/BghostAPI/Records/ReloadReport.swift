@@ -28,9 +28,9 @@ package struct ReloadReport: Codable, Equatable, Sendable {
 
     /// One changed key, or the reason why a definition changed without one.
     package struct Change: Codable, Equatable, Sendable {
-        /// `host`, `plugin`, `function` or `task`.
+        /// `host`, `plugin`, `function`, `task`, `signer`, `session` or `notifications`.
         package var kind: String
-        /// The name of the definition; "" for `host`.
+        /// The name of the definition; "" for `host` and `notifications`.
         @OrDefault package var name: String
         /// The path of the key, such as `limits.runtime`; null if no key has changed.
         @OrNull package var key: String?
@@ -117,8 +117,13 @@ package struct ReloadReport: Codable, Equatable, Sendable {
         self.dryRun = dryRun
     }
 
+    /// The changes of what is neither `host` nor a task, plugin or function.
+    private var others: [Change] {
+        changes.filter { !["host", "plugin", "function", "task"].contains($0.kind) }
+    }
+
     /// Whether the manifest has no changes.
-    var isEmpty: Bool { tasks.isEmpty && plugins.isEmpty && host.isEmpty }
+    var isEmpty: Bool { tasks.isEmpty && plugins.isEmpty && host.isEmpty && others.isEmpty }
 
     /// All changes in one line.
     package var summary: String {
@@ -127,6 +132,10 @@ package struct ReloadReport: Codable, Equatable, Sendable {
         if !tasks.isEmpty { parts.append("tasks: \(tasks.summary)") }
         if !plugins.isEmpty { parts.append("plugins: \(plugins.summary)") }
         if !host.isEmpty { parts.append("host: \(host.joined(separator: ", "))") }
+        let kinds = others.reduce(into: [String]()) { kinds, change in
+            if !kinds.contains(change.kind) { kinds.append(change.kind) }
+        }
+        parts += kinds.map { "\($0): changed" }
         if parked > 0 { parts.append("requests parked: \(parked)") }
         if unparked > 0 { parts.append("requests that wait again: \(unparked)") }
         return parts.joined(separator: "; ")
@@ -145,7 +154,7 @@ package struct ReloadReport: Codable, Equatable, Sendable {
         var lines = changes.filter { $0.kind == "host" }.map { "~ \($0.line)" }
         let byTask = Dictionary(grouping: changes.filter { $0.kind == "task" }, by: \.name)
         let byPlugin = Dictionary(
-            grouping: changes.filter { $0.kind != "task" && $0.kind != "host" },
+            grouping: changes.filter { $0.kind == "plugin" || $0.kind == "function" },
             by: \.name
         )
         for (noun, names, own) in [("task", tasks, byTask), ("plugin", plugins, byPlugin)] {
@@ -155,6 +164,6 @@ package struct ReloadReport: Codable, Equatable, Sendable {
             }
             lines += names.removed.map { "- \(noun) \($0)" }
         }
-        return lines
+        return lines + others.map { "~ \($0.line)" }
     }
 }

@@ -14,7 +14,7 @@ struct Changes: ClientCommand {
         discussion: """
             It shows the rows of the audit that are about changes, the newest last; 'bghost audit' \
             has refused attempts and logins, too. A start has a row if its manifest is not the one that \
-            the daemon before had last.
+            the previous daemon had last.
             """
     )
 

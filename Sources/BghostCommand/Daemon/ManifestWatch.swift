@@ -10,7 +10,7 @@ internal import Glibc
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Has the host take up the manifest's files whenever one of them changes, for `"onChange": "reload"`.
+/// Makes the host reload the manifest when one of its files changes, for `"onChange": "reload"`.
 ///
 /// The service group requires a description.
 struct ManifestWatch: Service, CustomStringConvertible {
@@ -18,6 +18,10 @@ struct ManifestWatch: Service, CustomStringConvertible {
     let log: HostLog
     /// The absolute path of `tasks.json`.
     let path: String
+
+    /// How often a refused reload is tried again without a change of the files: the reason may be a library
+    /// or a secret that comes later.
+    private static let retriesMax = 7
 
     var description: String { "the watch on the manifest" }
 
@@ -28,7 +32,9 @@ struct ManifestWatch: Service, CustomStringConvertible {
         )
         let watcher: ManifestWatcher
         do throws(SystemError) {
-            watcher = try ManifestWatcher(path, continuation)
+            watcher = try ManifestWatcher(path, continuation) { [log] problem in
+                log.write(.error, "manifest.unwatched", problem)
+            }
         } catch {
             log.write(
                 .error,
@@ -38,9 +44,25 @@ struct ManifestWatch: Service, CustomStringConvertible {
             return try await gracefulShutdown()
         }
         watcher.begin()
-        defer { watcher.end() }
-        for await _ in events.cancelOnGracefulShutdown() {
-            guard await host.hasChangedFiles(isNamed: watcher.takeNamed()) else { continue }
+        // A drain does not wait for a reload that loads plugins; the host refuses it then.
+        let follower = Task { await follow(events, watcher) }
+        defer {
+            follower.cancel()
+            watcher.end()
+            continuation.finish()
+        }
+        try await gracefulShutdown()
+    }
+
+    private func follow(_ events: AsyncStream<Void>, _ watcher: ManifestWatcher) async {
+        var retries = 0
+        var retry: Task<Void, Never>?
+        for await _ in events {
+            let cause = watcher.resetCause()
+            // Files beside the manifest say nothing, and a retry goes on.
+            guard await host.hasChangedFiles(isNamed: cause != .other) else { continue }
+            retry?.cancel()
+            if cause != .retry { retries = 0 }
             let entry = AuditEntry(
                 at: WallClock.now,
                 AuditActor(.files),
@@ -48,13 +70,27 @@ struct ManifestWatch: Service, CustomStringConvertible {
                 target: path,
                 status: .begun
             )
-            // The host logs the reason for a refusal; a file has no response.
-            _ = try? await host.audited(
-                entry,
-                now: { WallClock.now },
-                code: { FaultCode.text(of: $0) }
-            ) { try await host.reloadFiles() }
+            do {
+                // The host logs the reason for a refusal; a file has no response.
+                _ = try await host.audited(
+                    entry,
+                    now: { WallClock.now },
+                    code: { FaultCode.text(of: $0) }
+                ) { try await host.reloadFiles() }
+                retries = 0
+            } catch {
+                let needsRestart = (error as? OperatorRefusal)?.code == .needsRestart
+                guard !needsRestart, retries < Self.retriesMax else { continue }
+                let pause = Duration.seconds(5 << retries)
+                retries += 1
+                retry = Task {
+                    // Cancelled by the next reload.
+                    guard (try? await Task.sleep(for: pause)) != nil else { return }
+                    watcher.tryAgain()
+                }
+            }
         }
+        retry?.cancel()
     }
 }
 
@@ -65,37 +101,50 @@ private final class ManifestWatcher: Sendable {
     private static let pause: Int32 = 300
     /// The most that changes one after the other delay the reading, nanoseconds.
     private static let pauseMax: UInt64 = 5_000_000_000
+    /// How long after each other it looks for a folder that is gone, milliseconds.
+    private static let absencePause: Int32 = 2000
+
+    enum Cause: Int, Comparable {
+        /// A file beside the manifest has changed.
+        case other
+        /// It is time to try again.
+        case retry
+        /// A file of the manifest has changed.
+        case manifest
+
+        static func < (one: Cause, other: Cause) -> Bool { one.rawValue < other.rawValue }
+    }
 
     private let name: String
     private let folder: String
-    private let isNamed = Mutex(true)
+    private let cause = Mutex(Cause.manifest)
     private let stop: (reading: Int32, writing: Int32)
     private let thread = WorkThread()
     private let continuation: AsyncStream<Void>.Continuation
+    private let onProblem: @Sendable (String) -> Void
     private let inotify: Handoff
 
     /// The watch, which only the thread uses.
     private final class Handoff: @unchecked Sendable {
         // @unchecked: see above.
-        let tree: TreeWatch
+        var tree: TreeWatch
+        var hasReported = false
 
         init(_ tree: TreeWatch) { self.tree = tree }
     }
 
+    /// - Parameter onProblem: called on the thread when changes may be missed.
     init(
         _ path: String,
-        _ continuation: AsyncStream<Void>.Continuation
+        _ continuation: AsyncStream<Void>.Continuation,
+        onProblem: @escaping @Sendable (String) -> Void
     ) throws(SystemError) {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         name = String(path[slash...].dropFirst())
         folder = slash == path.startIndex ? "/" : String(path[..<slash])
         self.continuation = continuation
-        inotify = Handoff(
-            try TreeWatch(folder, seesCreation: true) { name, isFolder in
-                // Drafts are hidden. A volume of Kubernetes replaces the link `..data` alone.
-                isFolder ? name == "tasks.d" : !name.hasPrefix(".") || name == "..data"
-            }
-        )
+        self.onProblem = onProblem
+        inotify = Handoff(try Self.tree(folder))
         stop = try Pipe.make()
     }
 
@@ -104,7 +153,14 @@ private final class ManifestWatcher: Sendable {
         close(stop.writing)
     }
 
-    /// Begins; what has changed since the daemon read the files is an event too.
+    private static func tree(_ folder: String) throws(SystemError) -> TreeWatch {
+        try TreeWatch(folder, seesAll: true) { name, isFolder in
+            // Drafts are hidden. A volume of Kubernetes replaces the link `..data` alone.
+            isFolder ? name == "tasks.d" : !name.hasPrefix(".") || name == "..data"
+        }
+    }
+
+    /// Begins; a change since the daemon read the files is an event too.
     func begin() {
         continuation.yield()
         thread.perform { [self] in loop() }
@@ -117,27 +173,62 @@ private final class ManifestWatcher: Sendable {
         thread.end()
     }
 
-    /// Whether a file of the manifest has changed since the last call, and not only another one beside it.
-    func takeNamed() -> Bool {
-        isNamed.withLock { isNamed in
-            defer { isNamed = false }
-            return isNamed
+    /// Makes an event without a change.
+    func tryAgain() {
+        add(.retry)
+        continuation.yield()
+    }
+
+    /// The most important cause of events since the last call.
+    func resetCause() -> Cause {
+        cause.withLock { cause in
+            defer { cause = .other }
+            return cause
         }
     }
 
+    private func add(_ new: Cause) { cause.withLock { $0 = max($0, new) } }
+
     private func loop() {
-        while wait(-1) == .changed {
-            take()
+        while true {
+            if inotify.tree.isIncomplete { report("more folders than the system can watch") }
+            if inotify.tree.isGone, !reopen() { return }
+            guard wait(-1) == .changed else { return }
+            readChanges()
             let end = Monotonic.now + Self.pauseMax
             pausing: while Monotonic.now < end {
                 switch wait(Self.pause) {
-                case .changed: take()
+                case .changed: readChanges()
                 case .quiet: break pausing
                 case .stopped: return
                 }
             }
             continuation.yield()
         }
+    }
+
+    /// Waits until the folder is there again.
+    ///
+    /// - Returns: whether it is; `false` if the watch ends.
+    private func reopen() -> Bool {
+        report("the folder is gone")
+        while true {
+            var stopping = pollfd(fd: stop.reading, events: Int16(POLLIN), revents: 0)
+            guard poll(&stopping, 1, Self.absencePause) == 0 else { return false }
+            // It may still be gone.
+            guard let tree = try? Self.tree(folder) else { continue }
+            inotify.tree = tree
+            inotify.hasReported = false
+            add(.manifest)
+            continuation.yield()
+            return true
+        }
+    }
+
+    private func report(_ reason: String) {
+        guard !inotify.hasReported else { return }
+        inotify.hasReported = true
+        onProblem("changes in \(folder) may not be noticed: \(reason); bghost reload takes them up")
     }
 
     private enum Turn {
@@ -158,9 +249,10 @@ private final class ManifestWatcher: Sendable {
         }
     }
 
-    private func take() {
-        let changes = inotify.tree.changes()
-        let names = changes.contains { $0.isEmpty || $0 == name || $0.hasPrefix("tasks.d") }
-        if names { isNamed.withLock { $0 = true } }
+    private func readChanges() {
+        let names = inotify.tree.changes().contains { path in
+            path.isEmpty || path == name || path == "tasks.d" || path.hasPrefix("tasks.d/")
+        }
+        if names { add(.manifest) }
     }
 }

@@ -108,10 +108,20 @@ package struct ManifestFiles {
         )
         let (manifest, diagnostics) = reader.read(main, dropIns: dropIns)
         reading.manifest = manifest
-        reading.digest = LibraryDigest.sha256(of: [main.bytes] + dropIns.map(\.bytes))
+        reading.digest = digest(of: main, dropIns)
         reading.manifest?.digest = reading.digest
         reading.diagnostics = diagnostics
         return reading
+    }
+
+    /// The SHA-256 of the main file and then of the name, the length and the bytes of each drop-in: which
+    /// one overrides another depends on their names, and the folder lists them in any order.
+    private static func digest(of main: ManifestFile, _ dropIns: [ManifestFile]) -> String {
+        let ordered = dropIns.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return LibraryDigest.sha256(
+            of: [main.bytes]
+                + ordered.flatMap { [Array("\0\($0.name)\0\($0.bytes.count)\0".utf8), $0.bytes] }
+        )
     }
 
     /// The absolute path of the folder of a main file.

@@ -45,6 +45,7 @@ extension ReloadReport {
                 )
             )
         }
+        changes += Self.others(from: old.manifest.written, to: new.manifest.written, comparison)
         self.init(
             tasks: Names(
                 added: change.newTasks.filter { change.formerTasks[$0] == nil }.map(name),
@@ -61,6 +62,26 @@ extension ReloadReport {
             unparked: outcome.unparked,
             changes: changes
         )
+    }
+
+    /// The changes of signers, sessions and notifications, also those that came and went.
+    private static func others(
+        from old: WrittenDefinitions,
+        to new: WrittenDefinitions,
+        _ comparison: WrittenComparison
+    ) -> [Change] {
+        var changes: [Change] = []
+        for kind in [WrittenDefinition.Kind.signer, .session, .notifications] {
+            let (before, after) = (old.names(of: kind), new.names(of: kind))
+            for name in after {
+                changes += comparison.of(kind, name).map { Change(kind, name, $0) }
+                guard !before.contains(name) else { continue }
+                changes.append(Change(kind: kind.rawValue, name: name, reason: "added"))
+            }
+            changes += before.filter { !after.contains($0) }
+                .map { Change(kind: kind.rawValue, name: $0, reason: "removed") }
+        }
+        return changes
     }
 
     /// The changes of one plugin or function.
@@ -119,11 +140,19 @@ extension ReloadReport {
             plugins: names([.plugin, .function]),
             host: host.enumerated().filter { !host[..<$0.offset].contains($0.element) }
                 .map(\.element),
-            changes: new.all.flatMap { definition in
+            changes: new.all.filter { Self.ownKinds.contains($0.kind) }.flatMap { definition in
                 comparison.of(definition.kind, definition.name)
                     .map { Change(definition.kind, definition.name, $0) }
-            }
+            } + Self.others(from: old, to: new, comparison)
         )
+    }
+
+    private static let ownKinds: Set<WrittenDefinition.Kind> = [.host, .plugin, .function, .task]
+}
+
+extension WrittenDefinitions {
+    fileprivate func names(of kind: WrittenDefinition.Kind) -> [String] {
+        all.filter { $0.kind == kind }.map(\.name)
     }
 }
 

@@ -42,12 +42,6 @@ package final class CommitQueue {
     var onChanges: (([StoreChange]) -> Void)?
     /// Called for each row that a transaction gets.
     var onAudit: () -> Void = {}
-
-    /// Stores changes with the row that says who made them.
-    package func commit(_ changes: [StoreChange], auditedBy entry: AuditEntry) {
-        commit(changes + [.audited(entry)])
-        onAudit()
-    }
     private lazy var reference = ReactorReference(self, on: reactor)
 
     /// - Parameter deadLettersMax: the most dead letters of one plugin.
@@ -121,6 +115,12 @@ package final class CommitQueue {
             reference.performInline { $0.completions.take(number)?(result) }
         }
         if onFailure == .retry { onChanges?(changes) }
+    }
+
+    /// Commits changes with the row that says who made them.
+    package func commit(_ changes: [StoreChange], auditedBy entry: AuditEntry) {
+        commit(changes + [.audited(entry)])
+        onAudit()
     }
 
     /// Commits changes that are refused if they cannot be stored now.

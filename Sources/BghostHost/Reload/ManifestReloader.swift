@@ -126,7 +126,11 @@ final class ManifestReloader: SharesServices {
         // A reload that came between has kept what is newer.
         let changes: [StoreChange] = hasKept ? [] : [.manifest(text)]
         guard let report = step.report else { return registry.commits.commit(changes) }
-        log.write(.info, "manifest.changed", "since the start before: \(report.logText)")
+        log.write(
+            .info,
+            "manifest.changed",
+            "changed since it was taken up last: \(report.logText)"
+        )
         let detail = AuditDetail()
         detail.add(report.linesWithoutSecrets)
         let entry = AuditEntry(
@@ -142,13 +146,13 @@ final class ManifestReloader: SharesServices {
 
     // MARK: Changed files
 
-    /// Whether the manifest wants a change of its files to be taken up, and there is one.
+    /// Whether the files are not those of the manifest in force.
     ///
-    /// - Parameter isNamed: whether it is a file of the manifest that has changed, and not only another one
-    ///   in its folder: then what was refused is tried once more.
+    /// - Parameter isNamed: whether files that were refused count too.
     nonisolated(nonsending) func hasChangedFiles(isNamed: Bool) async -> Bool {
-        guard manifest.value.host.onChange == .reload, let reread = configuration.rereadManifest
-        else { return false }
+        guard let reread = configuration.rereadManifest else { return false }
+        // The files may be those that a reload under way takes up.
+        while isReloading { await withCheckedContinuation { turns.append($0) } }
         let reading = await Self.onDedicatedThread { reread() }
         guard reading.digest != manifest.value.digest else {
             refusedFiles = nil
@@ -157,9 +161,7 @@ final class ManifestReloader: SharesServices {
         return isNamed || reading.digest != refusedFiles
     }
 
-    /// Takes up the changed files of the manifest, after any reload under way.
-    ///
-    /// A reload of the operator waits for it.
+    /// Takes up the changed files, after any reload under way; one of the operator waits for it.
     nonisolated(nonsending) func reloadFiles() async throws(OperatorRefusal) -> ReloadReport {
         try await reload(ofFiles: true)
     }

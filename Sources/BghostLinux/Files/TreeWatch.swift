@@ -9,12 +9,15 @@ package final class TreeWatch {
     /// A descriptor that is readable once something has changed.
     package let descriptor: Int32
     private let isWatched: (_ name: String, _ isFolder: Bool) -> Bool
-    private let seesCreation: Bool
+    private let seesAll: Bool
     /// The paths of the watched folders below the root, each with a slash at its end, "" for the root.
     private var folders: [Int32: String] = [:]
     private let root: String
     /// Whether there were more folders than are watched, or some could not be.
     package private(set) var isIncomplete = false
+
+    /// Whether the root itself was removed, so that nothing is watched any more.
+    package var isGone: Bool { !folders.values.contains("") }
 
     /// The most folders that are watched; a user has a few thousand watches at the least.
     package static let foldersMax = 1024
@@ -29,12 +32,13 @@ package final class TreeWatch {
     ///
     /// - Parameters:
     ///   - root: the path of the folder.
-    ///   - seesCreation: whether a file counts that was created and not written yet; links never are.
+    ///   - seesAll: whether a file also counts that was created and not written yet, as a link never is, and one
+    ///     whose permissions have changed.
     ///   - isWatched: whether a file counts, or a folder is looked into, by its name.
     /// - Throws: `SystemError` if the folder cannot be watched.
     package init(
         _ root: String,
-        seesCreation: Bool = false,
+        seesAll: Bool = false,
         isWatched: @escaping (_ name: String, _ isFolder: Bool) -> Bool
     ) throws(SystemError) {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
@@ -42,9 +46,13 @@ package final class TreeWatch {
         self.descriptor = descriptor
         self.root = root
         self.isWatched = isWatched
-        self.seesCreation = seesCreation
+        self.seesAll = seesAll
         // Links on the way to the folder are its user's own.
-        let watch = inotify_add_watch(descriptor, root, Self.events & ~UInt32(IN_DONT_FOLLOW))
+        let watch = inotify_add_watch(
+            descriptor,
+            root,
+            (Self.events | (seesAll ? UInt32(IN_ATTRIB) : 0)) & ~UInt32(IN_DONT_FOLLOW)
+        )
         guard watch >= 0 else { throw SystemError("watch", root, code: errno) }
         folders[watch] = ""
         addFolders(below: "")
@@ -84,7 +92,7 @@ package final class TreeWatch {
                 guard isWatched(event.name, isFolder) else { continue }
                 let path = folder + event.name
                 // A file that was only created is empty, and the end of its first write comes.
-                if isFolder || seesCreation || !event.has(IN_CREATE) { add(path) }
+                if isFolder || seesAll || !event.has(IN_CREATE) { add(path) }
                 if isFolder, event.has(IN_CREATE | IN_MOVED_TO) { watch(path + "/") }
             }
         }
@@ -97,7 +105,8 @@ package final class TreeWatch {
             isIncomplete = true
             return
         }
-        let watch = inotify_add_watch(descriptor, root + "/" + folder, Self.events)
+        let events = Self.events | (seesAll ? UInt32(IN_ATTRIB) : 0)
+        let watch = inotify_add_watch(descriptor, root + "/" + folder, events)
         // A folder that is gone again, or a link, is none of the tree.
         guard watch >= 0 else {
             if errno == ENOSPC { isIncomplete = true }

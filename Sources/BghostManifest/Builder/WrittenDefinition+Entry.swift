@@ -9,9 +9,9 @@ extension WrittenDefinition {
         self.init(kind, entry.name, Self.values(entry.node))
     }
 
-    /// The section `host` of the main file.
-    init(host node: JSONNode?) {
-        self.init(.host, "", node.map(Self.values) ?? [])
+    /// A section that a manifest has once, such as `host`; without values if it is not there.
+    init(_ kind: Kind, section node: JSONNode?) {
+        self.init(kind, "", node.map(Self.values) ?? [])
     }
 
     private static func values(_ node: JSONNode) -> [(key: String, text: String)] {

@@ -25,8 +25,8 @@ extension ManifestKeys {
         .word(ManifestChange.allCases.map(\.rawValue), reserved: []),
         default: "\"ask\"",
         """
-        What becomes of a changed `tasks.json` or file in `tasks.d`: reload takes it up as `bghost \
-        reload` does, once it has been the same for a moment; ask waits for that command.
+        What the daemon does when `tasks.json` or a file in `tasks.d` changes: reload reloads after \
+        0.3 s without a change; ask waits for `bghost reload`.
         """
     )
 

@@ -131,11 +131,18 @@ package struct ManifestReader {
             sessions: sessions.map(builder.session),
             notifications: builder.notifications(sources)
         )
-        let hostNode = sources[0].members.first { $0.key == "host" }?.value
+        func section(_ key: String, in sources: [ManifestSource]) -> JSONNode? {
+            sources.lazy.compactMap { $0.members.first { $0.key == key }?.value }.first
+        }
         manifest.written = WrittenDefinitions(
-            [WrittenDefinition(host: hostNode)] + plugins.map { WrittenDefinition(.plugin, $0) }
+            [
+                WrittenDefinition(.host, section: section("host", in: [sources[0]])),
+                WrittenDefinition(.notifications, section: section("notifications", in: sources)),
+            ] + plugins.map { WrittenDefinition(.plugin, $0) }
                 + functions.map { WrittenDefinition(.function, $0) }
                 + tasks.map { WrittenDefinition(.task, $0) }
+                + signers.map { WrittenDefinition(.signer, $0) }
+                + sessions.map { WrittenDefinition(.session, $0) }
         )
         return manifest
     }

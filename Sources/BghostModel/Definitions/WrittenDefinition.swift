@@ -5,13 +5,13 @@
 ///
 /// References to secrets are not resolved, so no value of a secret is part of it.
 package struct WrittenDefinition: Sendable {
-    /// A part of the manifest that a reload may change; each raw value is the noun for people.
+    /// A part of the manifest; each raw value is the noun for people.
     package enum Kind: String, Sendable, CaseIterable {
-        case host, plugin, function, task
+        case host, plugin, function, task, signer, session, notifications
     }
 
     package let kind: Kind
-    /// The name of the definition; "" for `host`.
+    /// The name of the definition; "" for `host` and `notifications`.
     package let name: String
     /// The values by their keys, in the order of the file.
     ///

@@ -46,7 +46,7 @@ package indirect enum StoreChange: Sendable {
     case startSkipped(SkippedStart)
     /// A row of the audit; in the transaction of the change that it is about, if that is stored.
     case audited(AuditEntry)
-    /// The manifest that the daemon took up, as a text that the next one compares with its own.
+    /// The manifest that the daemon took up, as a text that the next daemon compares with its own.
     case manifest(String)
     /// The new state of an alert, or of what is watched for alerts.
     case alert(AlertChange)

@@ -33,8 +33,11 @@ const who = (row) => [row.user ? theirs(row.user) : null, row.uid !== null && ` 
 
 /** What a reload or a start took up, a line for each change. */
 function detail(row) {
-	const lines = row.detail.split("\n").length;
-	return el("details", null, el("summary", null, count(lines, "change")), block(`Changes of row ${row.seq}`, row.detail));
+	const lines = row.detail.split("\n");
+	// A long list ends with the number of those that are not kept.
+	const rest = /^… and (\d+) more$/.exec(lines.at(-1));
+	const changes = rest ? lines.length - 1 + Number(rest[1]) : lines.length;
+	return el("details", null, el("summary", null, count(changes, "change")), block(`Changes of row ${row.seq}`, row.detail));
 }
 
 const target = (row) => [row.target && theirs(row.target), row.detail && detail(row)];
