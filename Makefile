@@ -28,6 +28,7 @@ run: prerequisites
 
 ## Builds bghost and the sample app as they are shipped, in .build/release.
 build: prerequisites
+	@Scripts/prerequisites zlib1g-dev
 	SWIFT='$(SWIFT)' Scripts/release $(PROGRAMS)
 
 ## Installs the programs of BIN, which `make build` makes, below PREFIX; it builds nothing, so it may be run as root.
