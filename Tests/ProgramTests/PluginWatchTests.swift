@@ -74,7 +74,8 @@ import Testing
     }
 
     @Test func `Ctrl-C stops a build as it would in a terminal`() throws {
-        let build = "trap 'echo cleaned; exit 1' INT; echo building; sleep 600"
+        // A process that the shell has forked, and that has not become `sleep` yet, would lose the signal.
+        let build = "trap 'echo cleaned; exit 1' INT; sh -c 'echo building; exec sleep 600'; :"
         let program = try start([folder.path, "--watch", "--build", build])
         // The first line has the command itself.
         try #require(program.has(2, linesContaining: "building"), "\(program.lines)")
