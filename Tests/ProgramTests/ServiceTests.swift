@@ -115,6 +115,8 @@ import Testing
             command: arguments(),
             environment: ["NOTIFY_SOCKET=\(receiver.address)", "WATCHDOG_USEC=200000"]
         )
+        // It pings before it is ready, and from then on a signal drains it.
+        while try !#require(receiver.text(), "no sign of life").hasPrefix("READY=1") {}
         while try #require(receiver.text(), "no sign of life") != "WATCHDOG=1" {}
         daemon.signal(SIGSTOP)
         while receiver.text(within: 1) != nil {}
