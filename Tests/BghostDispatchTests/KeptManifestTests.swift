@@ -48,6 +48,20 @@ import Testing
         #expect(turned.text != nil && turned.report == nil)
     }
 
+    @Test func `A changed signer is not left out of a long list`() throws {
+        func signed(_ every: String, _ key: String) -> Manifest {
+            var manifest = manifest((0..<2000).map { ("t\($0)", [("every", every)]) })
+            manifest.written = WrittenDefinitions(
+                manifest.written.all + [WrittenDefinition(.signer, "acme", [("key", key)])]
+            )
+            return manifest
+        }
+        let kept = try #require(ManifestStep(to: signed("1h", "one"), from: nil).text)
+        let report = try #require(ManifestStep(to: signed("2h", "two"), from: kept).report)
+        #expect(report.linesWithoutSecrets.first == "~ signer acme: key: one → two")
+        #expect(report.summary == "tasks: 2000 changed; signer: changed")
+    }
+
     @Test(arguments: [
         "", "null", "{", #"{"salt": 1}"#, #"{"salt": "s", "definitions": [{"kind": "x"}]}"#,
         #"{"salt": "s", "definitions": [{"kind": "task", "name": "a", "values": [["k"]]}]}"#,

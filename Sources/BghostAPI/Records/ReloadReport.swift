@@ -151,7 +151,8 @@ package struct ReloadReport: Codable, Equatable, Sendable {
 
     /// One line for each change: `+` added, `~` changed, `-` removed.
     package var lines: [String] {
-        var lines = changes.filter { $0.kind == "host" }.map { "~ \($0.line)" }
+        // First what concerns more than one task: a part of a long list may be left out.
+        var lines = (changes.filter { $0.kind == "host" } + others).map { "~ \($0.line)" }
         let byTask = Dictionary(grouping: changes.filter { $0.kind == "task" }, by: \.name)
         let byPlugin = Dictionary(
             grouping: changes.filter { $0.kind == "plugin" || $0.kind == "function" },
@@ -164,6 +165,6 @@ package struct ReloadReport: Codable, Equatable, Sendable {
             }
             lines += names.removed.map { "- \(noun) \($0)" }
         }
-        return lines + others.map { "~ \($0.line)" }
+        return lines
     }
 }

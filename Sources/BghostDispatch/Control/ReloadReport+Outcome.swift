@@ -27,7 +27,10 @@ extension ReloadReport {
         let changedPlugins = brought.filter { retired.contains($0) }
         let host = HostKey.allCases.filter { !$0.isSame(old.manifest.host, new.manifest.host) }
             .map(\.rawValue)
-        var changes = comparison.of(.host).map { Change(.host, "", $0) }
+        // First what concerns more than one task: a report has a bounded number of changes.
+        var changes =
+            comparison.of(.host).map { Change(.host, "", $0) }
+            + Self.others(from: old.manifest.written, to: new.manifest.written, comparison)
         for name in changedPlugins {
             changes += Self.changes(of: name, comparison, isReplaced: replaced.contains(name))
         }
@@ -45,7 +48,6 @@ extension ReloadReport {
                 )
             )
         }
-        changes += Self.others(from: old.manifest.written, to: new.manifest.written, comparison)
         self.init(
             tasks: Names(
                 added: change.newTasks.filter { change.formerTasks[$0] == nil }.map(name),
@@ -72,7 +74,7 @@ extension ReloadReport {
     ) -> [Change] {
         var changes: [Change] = []
         for kind in [WrittenDefinition.Kind.signer, .session, .notifications] {
-            let (before, after) = (old.names(of: kind), new.names(of: kind))
+            let (before, after) = (old.names(of: [kind]), new.names(of: [kind]))
             for name in after {
                 changes += comparison.of(kind, name).map { Change(kind, name, $0) }
                 guard !before.contains(name) else { continue }
@@ -122,37 +124,38 @@ extension ReloadReport {
     /// The cost is O(size of both manifests).
     package init(from old: WrittenDefinitions, to new: WrittenDefinitions) {
         let comparison = WrittenComparison(new, since: old)
-        func names(_ kinds: Set<WrittenDefinition.Kind>) -> Names {
-            func all(_ written: WrittenDefinitions) -> [WrittenDefinition] {
-                written.all.filter { kinds.contains($0.kind) }
+        func changes(_ kinds: WrittenDefinition.Kind...) -> [Change] {
+            new.all.filter { kinds.contains($0.kind) }.flatMap { definition in
+                comparison.of(definition.kind, definition.name)
+                    .map { Change(definition.kind, definition.name, $0) }
             }
-            let before = Set(all(old).map(\.name))
-            let after = Set(all(new).map(\.name))
+        }
+        func names(_ kinds: WrittenDefinition.Kind...) -> Names {
+            let (before, after) = (old.names(of: kinds), new.names(of: kinds))
+            let (known, wanted) = (Set(before), Set(after))
             return Names(
-                added: all(new).map(\.name).filter { !before.contains($0) },
-                changed: all(new).filter { !comparison.of($0.kind, $0.name).isEmpty }.map(\.name),
-                removed: all(old).map(\.name).filter { !after.contains($0) }
+                added: after.filter { !known.contains($0) },
+                changed: after.filter { name in
+                    kinds.contains { !comparison.of($0, name).isEmpty }
+                },
+                removed: before.filter { !wanted.contains($0) }
             )
         }
         let host = comparison.of(.host).map { String($0.key.prefix { $0 != "." && $0 != "[" }) }
         self.init(
-            tasks: names([.task]),
-            plugins: names([.plugin, .function]),
+            tasks: names(.task),
+            plugins: names(.plugin, .function),
             host: host.enumerated().filter { !host[..<$0.offset].contains($0.element) }
                 .map(\.element),
-            changes: new.all.filter { Self.ownKinds.contains($0.kind) }.flatMap { definition in
-                comparison.of(definition.kind, definition.name)
-                    .map { Change(definition.kind, definition.name, $0) }
-            } + Self.others(from: old, to: new, comparison)
+            changes: changes(.host) + Self.others(from: old, to: new, comparison)
+                + changes(.plugin, .function, .task)
         )
     }
-
-    private static let ownKinds: Set<WrittenDefinition.Kind> = [.host, .plugin, .function, .task]
 }
 
 extension WrittenDefinitions {
-    fileprivate func names(of kind: WrittenDefinition.Kind) -> [String] {
-        all.filter { $0.kind == kind }.map(\.name)
+    fileprivate func names(of kinds: [WrittenDefinition.Kind]) -> [String] {
+        all.filter { kinds.contains($0.kind) }.map(\.name)
     }
 }
 

@@ -162,3 +162,10 @@ extension Manifest {
         )
     }
 }
+
+extension PluginFindings {
+    /// The findings for a plugin that was not inspected.
+    static let pending = PluginFindings(
+        problem: Problem(message: "its library has not been looked at yet", isAboutPlace: true)
+    )
+}

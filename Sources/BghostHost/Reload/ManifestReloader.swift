@@ -125,7 +125,10 @@ final class ManifestReloader: SharesServices {
         guard let text = step.text else { return }
         // A reload that came between has kept what is newer.
         let changes: [StoreChange] = hasKept ? [] : [.manifest(text)]
-        guard let report = step.report else { return registry.commits.commit(changes) }
+        guard let report = step.report else {
+            if !changes.isEmpty { registry.commits.commit(changes) }
+            return
+        }
         log.write(
             .info,
             "manifest.changed",
@@ -390,11 +393,4 @@ final class ManifestReloader: SharesServices {
         plugins.release(change.unusedPlugins)
         return change.newPlugins.map { plugins[$0] }
     }
-}
-
-extension PluginFindings {
-    /// The findings for a plugin that was not inspected.
-    fileprivate static let pending = PluginFindings(
-        problem: Problem(message: "its library has not been looked at yet", isAboutPlace: true)
-    )
 }
