@@ -161,19 +161,9 @@ package struct BackupRestorer: Sendable {
 
     /// The folders in a folder, sorted; anything else in it is no plugin's.
     private static func folders(in folder: String) throws(SystemError) -> [String] {
-        guard let stream = opendir(folder) else { throw SystemError("read", folder, code: errno) }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name != ".", name != ".." else { continue }
+        try FolderNames.of(folder).filter { name in
             var status = stat()
-            guard lstat(folder + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFDIR
-            else { continue }
-            names.append(name)
-        }
-        return names.sorted()
+            return lstat(folder + "/" + name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        }.sorted()
     }
 }

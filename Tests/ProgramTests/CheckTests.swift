@@ -7,6 +7,22 @@ import Testing
 /// What `bghost check` finds by loading plugins, before any daemon does.
 @Suite(.ownThreads) struct CheckTests {
     @Test(.timeLimit(.minutes(5)))
+    func `Drop-ins that cannot be listed are an error, and not none`() throws {
+        let folder = try TemporaryDirectory()
+        let manifest = try folder.write(#"{"version": 1}"#, to: "tasks.json")
+        let check = [Artifact.path("bghost"), "check", "--config", manifest]
+        #expect(try Command.run(check).exitCode == 0)
+        _ = try folder.write("", to: "tasks.d")
+        let result = try Command.run(check)
+        #expect(result.exitCode == 66, "\(result)")
+        for words in [
+            "BG1001", "tasks.d", "cannot read this part", "Not a directory", "move it away",
+        ] {
+            #expect(result.output.contains(words), "\(result)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `A check names every unusable plugin and survives each`() throws {
         let folder = try TemporaryDirectory()
         let bad = [

@@ -42,18 +42,12 @@ package struct Configuration: Sendable {
 
     /// The names of the installed bundles, sorted.
     package func names() -> [String] {
-        guard let stream = opendir(dropIns) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let file = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard Fragment.isFragment(file) else { continue }
-            let name = String(file.dropFirst("bundle-".count).dropLast(".json".count))
-            if BundleName.isName(name) { names.append(name) }
-        }
-        return names.sorted()
+        // Without the folder none is installed.
+        ((try? FolderNames.of(dropIns)) ?? [])
+            .filter(Fragment.isFragment)
+            .map { String($0.dropFirst("bundle-".count).dropLast(".json".count)) }
+            .filter(BundleName.isName)
+            .sorted()
     }
 
     /// Lets no other installation into these folders begin until the result is closed.

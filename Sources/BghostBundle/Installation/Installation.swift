@@ -118,16 +118,12 @@ package struct Installation: Sendable {
         let present = try configuration.fragment(fragment.name).map {
             DurableFile.name(of: $0.folder)
         }
-        guard let stream = opendir(versions) else {
-            throw DurableFile.failure("read the folder", versions)
-        }
-        defer { closedir(stream) }
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        do throws(SystemError) {
+            for name in try FolderNames.of(versions) where name != present {
+                FileTree.remove("\(versions)/\(name)")
             }
-            if name == "." || name == ".." || name == present { continue }
-            FileTree.remove("\(versions)/\(name)")
+        } catch {
+            throw BundleError("cannot \(error.description)", fix: "check the permissions there")
         }
     }
 

@@ -81,14 +81,21 @@ package struct ManifestFiles {
             dropIns.append(ManifestFile(name: "tasks.d/\(name)", bytes: bytes))
             reading.dropInNames.append(name)
         }
-        for name in entries(of: directory + "/tasks.d") where !changes.keys.contains(name) {
+        let names: [String]
+        do throws(SystemError) {
+            names = try dropInNames(in: directory + "/tasks.d")
+        } catch {
+            reading.diagnostics = [.unreadable(dropIn: "tasks.d", reason: error.reason)]
+            return reading
+        }
+        for name in names where !changes.keys.contains(name) {
             switch file("\(directory)/tasks.d/\(name)", name: "tasks.d/\(name)") {
             case .success(let file):
                 dropIns.append(file)
                 reading.dropInNames.append(name)
             case .failure(let error):
                 reading.diagnostics = [
-                    .unreadable(file: "tasks.d/\(name)", reason: error.reason)
+                    .unreadable(dropIn: "tasks.d/\(name)", reason: error.reason)
                 ]
                 return reading
             }
@@ -142,17 +149,14 @@ package struct ManifestFiles {
         return String(path[..<slash])
     }
 
-    private static func entries(of directory: String) -> [String] {
-        guard let stream = opendir(directory) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.hasSuffix(".json"), !name.hasPrefix(".") { names.append(name) }
+    /// The names of the drop-ins; none if there is no such folder.
+    private static func dropInNames(in folder: String) throws(SystemError) -> [String] {
+        do {
+            return try FolderNames.of(folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
+        } catch {
+            if error.code == ENOENT { return [] }
+            throw error
         }
-        return names
     }
 }
 

@@ -87,4 +87,14 @@ package struct Diagnostic: Equatable, Sendable {
             help: "name the file with --config FILE; Config/tasks.json is one to begin with"
         )
     }
+
+    /// A drop-in, or the folder of the drop-ins, that cannot be read.
+    package static func unreadable(dropIn file: String, reason: String) -> Diagnostic {
+        Diagnostic(
+            .unreadable,
+            "cannot read this part of the manifest: \(reason)",
+            at: Place(file: file),
+            help: "correct its permissions, or move it away"
+        )
+    }
 }

@@ -4,6 +4,7 @@ internal import BghostCommandLine
 internal import BghostAPI
 internal import BghostBase
 internal import BghostControl
+internal import BghostLinux
 internal import BghostTemplates
 internal import BghostTerminal
 internal import Glibc
@@ -68,13 +69,13 @@ enum NewPlugin {
         guard !path.isEmpty else { throw CommandFailure(.usage, "--folder is empty") }
         if mkdir(path, 0o777) == 0 { return }
         guard errno == EEXIST else { throw failure("make the folder", path) }
-        guard let stream = opendir(path) else { throw failure("read the folder", path) }
-        defer { closedir(stream) }
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name == "." || name == ".." { continue }
+        let names: [String]
+        do {
+            names = try FolderNames.of(path)
+        } catch {
+            throw CommandFailure(.taken, "cannot \(TerminalText.escaped(error.description))")
+        }
+        guard names.isEmpty else {
             throw CommandFailure(
                 .taken,
                 "\(TerminalText.escaped(path)) is there already, and is not empty",

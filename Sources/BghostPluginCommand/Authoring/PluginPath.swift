@@ -3,6 +3,7 @@
 internal import BghostCommandLine
 internal import BghostAPI
 internal import BghostControl
+internal import BghostLinux
 internal import BghostPlugin
 internal import Glibc
 
@@ -45,20 +46,11 @@ enum PluginPath {
 
     /// The files in a folder that have the note of a plugin, sorted.
     private static func plugins(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var found: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            let path = folder + "/" + name
+        // Not every build has all folders.
+        let names = (try? FolderNames.of(folder)) ?? []
+        return names.filter { $0.hasSuffix(".so") }.map { folder + "/" + $0 }.filter { path in
             // A file that cannot be read as a library is none.
-            guard name.hasSuffix(".so"), let image = try? PluginImage.inspect(path: path),
-                image.note != nil
-            else { continue }
-            found.append(path)
-        }
-        return found.sorted()
+            (try? PluginImage.inspect(path: path))?.note != nil
+        }.sorted()
     }
 }
