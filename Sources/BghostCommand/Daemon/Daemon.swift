@@ -112,11 +112,8 @@ enum Daemon {
         Orphan.adopt()
         ProcessShield.raise()
         FileSizeLimit.fail()
-        let host: Host
-        do {
-            host = try await Host.running(configuration)
-        } catch {
-            throw CommandFailure.ofStart(error)
+        let host = try await CommandFailure.starting { [configuration] in
+            try await Host.running(configuration)
         }
         do {
             let port = manifest.notifications?.actionPort

@@ -63,20 +63,11 @@ struct ManifestWatch: Service, CustomStringConvertible {
             guard await host.hasChangedFiles(isNamed: cause != .other) else { continue }
             retry?.cancel()
             if cause != .retry { retries = 0 }
-            let entry = AuditEntry(
-                at: WallClock.now,
-                AuditActor(.files),
-                verb: "reload",
-                target: path,
-                status: .begun
-            )
             do {
                 // The host logs the reason for a refusal; a file has no response.
-                _ = try await host.audited(
-                    entry,
-                    now: { WallClock.now },
-                    code: { FaultCode.text(of: $0) }
-                ) { try await host.reloadFiles() }
+                _ = try await host.auditedReload(.files, target: path) {
+                    try await $0.reloadFiles()
+                }
                 retries = 0
             } catch {
                 let needsRestart = (error as? OperatorRefusal)?.code == .needsRestart

@@ -22,19 +22,30 @@ struct ReloadService: Service, CustomStringConvertible {
         for await _ in signals.cancelOnGracefulShutdown() {
             // First, since a program that has moved the log's file needs it with a wrong manifest too.
             log.archive?.reopen()
-            let entry = AuditEntry(
-                at: WallClock.now,
-                AuditActor(.signal),
-                verb: "reload",
-                target: "SIGHUP",
-                status: .begun
-            )
             // The host logs the reason for a refusal; a signal has no response.
-            _ = try? await host.audited(
-                entry,
-                now: { WallClock.now },
-                code: { FaultCode.text(of: $0) }
-            ) { try await host.reload() }
+            _ = try? await host.auditedReload(.signal, target: "SIGHUP") { try await $0.reload() }
         }
+    }
+}
+
+extension Host {
+    /// Reloads the manifest with rows of the audit before and after it.
+    nonisolated func auditedReload(
+        _ way: AuditWay,
+        target: String,
+        _ reload: @Sendable (Host) async throws -> ReloadReport
+    ) async throws -> ReloadReport {
+        let entry = AuditEntry(
+            at: WallClock.now,
+            AuditActor(way),
+            verb: "reload",
+            target: target,
+            status: .begun
+        )
+        return try await audited(
+            entry,
+            now: { WallClock.now },
+            code: { FaultCode.text(of: $0) }
+        ) { try await reload(self) }
     }
 }

@@ -6,15 +6,20 @@ internal import BghostStore
 internal import BghostTransferRules
 
 extension CommandFailure {
-    /// The failure of a command whose host threw this when it started; other errors stay as they are.
-    package static func ofStart(_ error: any Error) -> any Error {
-        switch error {
-        case let error as HostError: CommandFailure(.taken, error.description)
-        case let error as StoreError: CommandFailure(.taken, error.description)
-        case let error as TransferJournalError: CommandFailure(.taken, error.description)
-        case let error as SystemError:
-            CommandFailure(.internalError, "bghost cannot start: \(error.description)")
-        default: error
+    /// Starts a host by the closure, whose errors become those of a command.
+    package nonisolated(nonsending) static func starting<Host: Sendable>(
+        _ start: () async throws -> Host
+    ) async throws -> Host {
+        do {
+            return try await start()
+        } catch let error as HostError {
+            throw CommandFailure(.taken, error.description)
+        } catch let error as StoreError {
+            throw CommandFailure(.taken, error.description)
+        } catch let error as TransferJournalError {
+            throw CommandFailure(.taken, error.description)
+        } catch let error as SystemError {
+            throw CommandFailure(.internalError, "bghost cannot start: \(error.description)")
         }
     }
 }

@@ -61,11 +61,8 @@ enum PluginRun {
         if debugger == nil { Orphan.adopt() }
         ProcessShield.raise()
         FileSizeLimit.fail()
-        let host: Host
-        do {
-            host = try await Host.running(configuration)
-        } catch {
-            throw CommandFailure.ofStart(error)
+        let host = try await CommandFailure.starting { [configuration] in
+            try await Host.running(configuration)
         }
         let end: End
         do {

@@ -33,7 +33,7 @@ struct InstallOptions: ParsableArguments {
     @Flag(help: "Take plugins that other users could change, for development.")
     var dev = false
 
-    @Flag(help: "Have the daemon reload its manifest afterwards.")
+    @Flag(help: "Make the daemon reload its manifest afterwards.")
     var reload = false
 
     fileprivate func options(
@@ -190,7 +190,7 @@ extension Plugin {
         @Argument(help: ArgumentHelp("The name of the bundle.", valueName: "name"))
         var name: String
 
-        @Flag(help: "Have the daemon reload its manifest afterwards.")
+        @Flag(help: "Make the daemon reload its manifest afterwards.")
         var reload = false
 
         @OptionGroup var connection: ConnectionOptions
