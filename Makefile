@@ -65,10 +65,10 @@ package-test:
 ## example in Rust fails, without Go that of its template, without a PostgreSQL server those of fleets, without gdb
 ## those of `plugin run --debug`, and no other.
 test: prerequisites
-	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || Scripts/prerequisites postgresql openssl || echo "warning: PostgreSQL cannot be installed" >&2
+	@{ ls /usr/lib/postgresql/*/bin/initdb && command -v openssl; } >/dev/null 2>&1 || Scripts/prerequisites postgresql openssl || echo "warning: PostgreSQL cannot be installed" >&2
 	@command -v gdb >/dev/null || Scripts/prerequisites gdb || echo "warning: gdb cannot be installed" >&2
 	@command -v rustc >/dev/null || Scripts/prerequisites rustc || echo "warning: rustc cannot be installed" >&2
-	@command -v go >/dev/null || Scripts/prerequisites golang-go gcc || echo "warning: Go cannot be installed" >&2
+	@{ command -v go && command -v gcc; } >/dev/null || Scripts/prerequisites golang-go gcc || echo "warning: Go cannot be installed" >&2
 	SWIFT='$(SWIFT)' Scripts/build --build-tests
 	SWIFT='$(SWIFT)' Scripts/test
 	Scripts/browser
