@@ -91,6 +91,8 @@ enum StopChecks {
         why: UInt32
     ) throws(Finding) -> Subject.Story? {
         let begun = try subject.begin()
+        // A stop before start() is another check, `stop-early`.
+        _ = begun.entered.wait(milliseconds: Int(subject.stage.order.runtimeMilliseconds))
         guard subject.runs.end(of: begun.run, milliseconds: milliseconds) == nil else { return nil }
         return subject.stop(begun, why: why)
     }
@@ -144,6 +146,7 @@ enum StopChecks {
         var (timed, silent) = (0, 0)
         while timed < (best > 500 ? 3 : 8), silent < 8 {
             let begun = try subject.begin()
+            _ = begun.entered.wait(milliseconds: Int(stage.order.runtimeMilliseconds))
             guard subject.runs.end(of: begun.run, milliseconds: 20) == nil else {
                 silent += 1
                 continue

@@ -55,7 +55,7 @@ struct CheckChild {
         let child = ChildProcess(spawned)
         let halt = reader.wait(
             for: child,
-            until: start + milliseconds * 1_000_000,
+            within: milliseconds * 1_000_000,
             bytesMax: memoryBytes
         )
         if halt != .ended { child.kill() }
@@ -152,16 +152,19 @@ private struct Reader {
 
     /// Reads until the process has ended, has exceeded its time, or uses too much memory.
     ///
+    /// The time is served time in nanoseconds, as it is for the waits of the process itself.
+    ///
     /// The limit applies to resident memory: sanitizers reserve more address space than the machine
     /// has.
     mutating func wait(
         for child: ChildProcess,
-        until deadline: MonotonicInstant,
+        within limit: UInt64,
         bytesMax: UInt64
     ) -> Halt {
+        let time = ServedTime(ofNew: child.pid)
         while true {
-            let now = Monotonic.now
-            guard now < deadline else { return .overdue }
+            let rest = time.rest(of: limit)
+            guard rest > 0 else { return .overdue }
             if let bytes = child.sampleMemory(), bytes > bytesMax { return .tooLarge }
             var wanted = [
                 pollfd(fd: child.pidfd, events: Int16(POLLIN), revents: 0),
@@ -177,7 +180,7 @@ private struct Reader {
                 ),
             ]
             // If it was interrupted or timed out, the loop checks everything again.
-            _ = poll(&wanted, 3, Int32(clamping: min(50, deadline.since(now) / 1_000_000 + 1)))
+            _ = poll(&wanted, 3, Int32(clamping: min(50, rest / 1_000_000 + 1)))
             if wanted[1].revents != 0 { report.read() }
             if wanted[2].revents != 0 { output.read() }
             if wanted[0].revents != 0 { return .ended }

@@ -34,8 +34,10 @@ enum ExtensionWatch {
         case .transfer: copy(original, watchTransfers)
         case .notify: copy(original, watchNotifier)
         case .run: copy(original, watchRuns)
+        case .checkpoint: copy(original, watchCheckpoints)
         case .main: copy(original, watchMain)
         case .wake: copy(original, watchWakes)
+        case .trace: copy(original, watchTraces)
         // Workers do not have it.
         case .clock: original
         }
@@ -80,6 +82,27 @@ enum ExtensionWatch {
         table.submit = { host, run, request in
             ExtensionWatch.pass(BG_EXT_RUN, "submit", host) { (its: bg_runs) in
                 its.submit(host, run, request)
+            }
+        }
+    }
+
+    private static func watchCheckpoints(_ table: inout bg_checkpoints) {
+        table.save = { host, run, bytes, length in
+            ExtensionWatch.pass(BG_EXT_CHECKPOINT, "save", host) { (its: bg_checkpoints) in
+                its.save(host, run, bytes, length)
+            }
+        }
+        table.load = { host, run, buffer, capacity, need in
+            ExtensionWatch.pass(BG_EXT_CHECKPOINT, "load", host) { (its: bg_checkpoints) in
+                its.load(host, run, buffer, capacity, need)
+            }
+        }
+    }
+
+    private static func watchTraces(_ table: inout bg_traces) {
+        table.context = { host, run, out in
+            ExtensionWatch.pass(BG_EXT_TRACE, "context", host) { (its: bg_traces) in
+                its.context(host, run, out)
             }
         }
     }

@@ -58,7 +58,7 @@ enum GoRuntime {
         var least = UInt64.max
         for _ in 0..<windowsMax {
             let before = wantedNanoseconds()
-            grantTime(milliseconds: windowMilliseconds)
+            pause(milliseconds: windowMilliseconds)
             let wanted = wantedNanoseconds().reduce(into: UInt64(0)) { sum, thread in
                 sum += thread.value - min(thread.value, before[thread.key] ?? 0)
             }

@@ -30,7 +30,8 @@ extension Call.Operation {
     var isLong: Bool {
         switch self {
         case .fetch, .transfer(.wait): true
-        case .submit, .cancelPending, .cancelAllPending, .pending, .cancelFetch, .situation, .post,
+        case .submit, .cancelPending, .cancelAllPending, .pending, .cancelFetch, .situation,
+            .saveCheckpoint, .loadCheckpoint, .post,
             .withdrawNotification, .notifications, .transfer(.begin), .transfer(.cancel),
             .transfer(.list), .transfer(.acknowledge), .transfer(.took), .transfer(.keep),
             .transfer(.claim):
@@ -45,7 +46,8 @@ extension Call.Operation {
         case .notifications: "notifications"
         case .transfer(.list): "transfers"
         case .transfer(.claim): "ends"
-        case .submit, .cancelPending, .cancelAllPending, .fetch, .cancelFetch, .situation, .post,
+        case .submit, .cancelPending, .cancelAllPending, .fetch, .cancelFetch, .situation,
+            .saveCheckpoint, .loadCheckpoint, .post,
             .withdrawNotification, .transfer(.begin), .transfer(.wait), .transfer(.cancel),
             .transfer(.acknowledge), .transfer(.took), .transfer(.keep):
             nil
@@ -63,14 +65,14 @@ extension Call.Operation {
                 body: .fetched(httpStatus: 0, headers: "", message: "not permitted", body: [])
             )
         case .withdrawNotification, .transfer(.wait), .transfer(.cancel), .transfer(.acknowledge),
-            .transfer(.took), .transfer(.keep), .transfer(.claim):
+            .transfer(.took), .transfer(.keep), .transfer(.claim), .loadCheckpoint:
             HostAnswer(status: BG_E_ABSENT)
         case .situation:
             HostAnswer(
                 status: BG_OK,
                 body: .situation(Situation(refresh: UInt32(BG_REFRESH_DENIED)))
             )
-        case .cancelAllPending, .pending, .cancelFetch, .notifications: nil
+        case .cancelAllPending, .pending, .cancelFetch, .saveCheckpoint, .notifications: nil
         }
     }
 
@@ -83,6 +85,8 @@ extension Call.Operation {
             Self.transfers(session, after: after, entries, bytesMax: Int(bytesMax))
         case .transfer(.claim(let session, let bytesMax)):
             Self.transfers(session, after: "", entries, bytesMax: Int(bytesMax))
+        // No attempt came before that could have saved one.
+        case .loadCheckpoint: HostAnswer(status: BG_E_ABSENT)
         // What `body` decides about each of the other calls.
         default: HostAnswer(status: BG_OK, body: body(entries: entries))
         }
@@ -112,7 +116,8 @@ extension Call.Operation {
         case .situation: .situation(Situation(refresh: UInt32(BG_REFRESH_AVAILABLE)))
         case .transfer(.begin): .transfer(id: Self.transferID(0))
         case .transfer(.wait(let id)): .transfers(Array(Self.transfer(id, "check").utf8))
-        case .submit, .cancelPending, .cancelAllPending, .cancelFetch, .post,
+        case .submit, .cancelPending, .cancelAllPending, .cancelFetch, .saveCheckpoint,
+            .loadCheckpoint, .post,
             .withdrawNotification, .transfer(.cancel), .transfer(.list), .transfer(.acknowledge),
             .transfer(.took), .transfer(.keep), .transfer(.claim):
             .none

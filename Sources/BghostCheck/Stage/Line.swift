@@ -97,7 +97,7 @@ final class Line: Sendable {
                 next()
             }
             guard !state.withLock({ $0.isEnding && $0.queue.isEmpty }) else { return }
-            _ = event.wait(milliseconds: .max)
+            _ = event.wait()
         }
     }
 

@@ -34,7 +34,10 @@ final class Subject {
         var run: UInt64
         var slotIndex: Int
         var at: MonotonicInstant
-        /// Gets the duration of start() in nanoseconds, on the thread that calls it.
+        /// Is signalled just before start() is called.
+        var entered: WaitableEvent
+        /// Gets the duration of start() in nanoseconds, on the thread that calls it; of a timed run,
+        /// without the time in which the thread waited for a processor.
         var returned: WaitableEvent
     }
 
@@ -150,7 +153,8 @@ final class Subject {
         slotIndex: Int = 0,
         parameters: String? = nil,
         resultBytesMax: UInt32 = 64 << 10,
-        number: UInt64? = nil
+        number: UInt64? = nil,
+        isTimed: Bool = false
     ) throws(Finding) -> Begun {
         let index: Int
         if let handler { index = handler } else { index = try self.handler().index }
@@ -170,14 +174,26 @@ final class Subject {
             task: "org.example.check." + name,
             parameters: parameters ?? stage.order.parameters
         )
-        let returned = WaitableEvent()
+        let (entered, returned) = (WaitableEvent(), WaitableEvent())
         let at = Monotonic.now
         starter.perform { [runtime] in
-            let begin = Monotonic.now
+            let (begin, waited) = (Monotonic.now, isTimed ? ServedTime.waitOfThread : 0)
+            entered.signal(0)
             _ = runtime.start(start)
-            returned.signal(Monotonic.now.since(begin))
+            let passed = Monotonic.now.since(begin)
+            // The account is a file: elsewhere it could be taken for one that the plugin left open.
+            let after = isTimed ? ServedTime.waitOfThread : 0
+            // A plugin may have taken all descriptors, and then the account cannot be read.
+            let during = after - min(after, waited)
+            returned.signal(ServedTime.counted(passed, waited: during))
         }
-        return Begun(run: run, slotIndex: slotIndex, at: at, returned: returned)
+        return Begun(
+            run: run,
+            slotIndex: slotIndex,
+            at: at,
+            entered: entered,
+            returned: returned
+        )
     }
 
     /// A number for the next run of a slot.

@@ -50,10 +50,31 @@ final class WaitableEvent: @unchecked Sendable {
         return value
     }
 
-    /// Waits for an event and returns its value; `nil` after the timeout.
+    /// Waits for an event and returns its value; `nil` after the timeout, which is served time.
     func wait(milliseconds: Int) -> UInt64? {
-        let wait = UInt64(min(milliseconds, 1 << 30)) * 1_000_000
-        let end = Monotonic.now + wait
+        if let value = take() { return value }
+        guard milliseconds > 0 else { return nil }
+        let limit = UInt64(min(milliseconds, 1 << 30)) * 1_000_000
+        let time = ServedTime()
+        var rest = limit
+        while rest > 0 {
+            if let value = wait(nanoseconds: rest) { return value }
+            rest = time.rest(of: limit)
+        }
+        // An event that came while the time was read counts.
+        return take()
+    }
+
+    /// Waits for an event without a limit, and returns its value.
+    ///
+    /// Threads beside that of the check wait so: they read no files, which it could take for the plugin's.
+    func wait() -> UInt64 {
+        while true { if let value = wait(nanoseconds: 1 << 50) { return value } }
+    }
+
+    /// Waits for an event and returns its value; `nil` after the timeout, whatever the machine does meanwhile.
+    func wait(nanoseconds: UInt64) -> UInt64? {
+        let end = Monotonic.now + nanoseconds
         repeat {
             if let value = take() { return value }
         } while Monotonic.now < end && LentThread.serve(until: end)

@@ -133,6 +133,25 @@ HANDLER(print_later) {
   return BG_OK;
 }
 
+static void *taker(void *nothing) {
+  poll(0, 0, 20);
+  /* Little processor time, all in one call. */
+  const size_t size = (size_t)96 << 20;
+  mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  for (int i = 0; i < 600; i++) {
+    poll(0, 0, 100);
+    for (volatile int n = 0; n < 100000; n++) continue;
+  }
+  return nothing;
+}
+
+/* 96 MiB once its run is over, and then nearly nothing for a minute */
+HANDLER(take_later) {
+  UNUSED;
+  in_thread(taker);
+  return BG_OK;
+}
+
 /* Its children take the memory that it may not have itself. */
 HANDLER(children_with_memory) {
   UNUSED;
@@ -248,6 +267,7 @@ static const bg_task *const tasks[] = {
   TASK("spin-in-child", 0, spin_in_child),
   TASK("write-later", 0, write_later),
   TASK("print-later", 0, print_later),
+  TASK("take-later", 0, take_later),
   TASK("children-with-memory", 0, children_with_memory),
   TASK("child-with-processor", 0, child_with_processor),
   TASK("one-long-call", BG_TASK_MAY_BLOCK, one_long_call),

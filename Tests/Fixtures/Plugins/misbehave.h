@@ -30,7 +30,8 @@ __attribute__((unused)) static void say(bg_run run, const char *text) {
   host->log(host, run, 2, (bg_str){ text, strlen(text) });
 }
 
-static bg_status finish(bg_run run, bg_status status, bg_str message, bg_str payload) {
+__attribute__((unused)) static bg_status finish(bg_run run, bg_status status, bg_str message,
+                                                bg_str payload) {
   bg_result result = { sizeof result, status, message, payload, 0 };
   return host->complete(host, run, &result);
 }

@@ -37,14 +37,9 @@ import Testing
 
     @Test(.timeLimit(.minutes(10)))
     func `The example in Rust passes at strictness 10`() async throws {
-        let compiler = access("/usr/bin/rustc", X_OK) == 0 ? "/usr/bin/rustc" : "rustc"
         let folder = try TemporaryDirectory()
-        let library = folder.file("libweather.so")
-        let built = try await Command.runApart([
-            compiler, "--edition", "2021", "-O", "-D", "warnings", "--crate-type", "cdylib",
-            PackageRoot.path + "/Examples/rust/lib.rs", "-o", library,
-        ])
-        try #require(built.exitCode == 0, "\(built.error)")
+        let source = PackageRoot.path + "/Examples/rust/lib.rs"
+        let library = try await Rust.library(source, in: folder)
         let checked = try await CheckedPlugin(library)
         #expect(checked.exitCode == 0 && checked.troubles == [], "\(checked.account)")
         #expect(checked.checks.first { $0.name == "stop" }?.verdict == "passed")

@@ -9,7 +9,7 @@ static bg_status start(void *plugin, const bg_run_info *info) {
   (void)plugin;
   (void)info;
   stopped = 0;
-  for (int n = 0; n < 80 && !stopped; n++) poll(0, 0, 10);
+  for (int n = 0; n < 500 && !stopped; n++) poll(0, 0, 10);
   return stopped ? BG_E_CANCELLED : BG_OK;
 }
 static void cancel(void *plugin, bg_run run, void *state, uint32_t why) {
