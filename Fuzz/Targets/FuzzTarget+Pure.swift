@@ -5,6 +5,6 @@ extension FuzzTarget {
     /// library of others, and so builds in three minutes with coverage.
     package static let pure = [
         frames, runs, manifest, json, image, note, signature, calendar, zone, text, filter, facts,
-        answers, notifications, lines, control, minisign,
+        answers, notifications, lines, control, minisign, traceparent,
     ]
 }
