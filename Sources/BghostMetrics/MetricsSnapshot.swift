@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
+
 /// The state of the daemon at one time, for metrics.
 ///
 /// The reactor's thread copies it; another thread turns it into text.
@@ -103,12 +105,16 @@ package struct MetricsSnapshot: Sendable {
     package var isDraining: Bool
     /// Since when the store cannot store its transactions, Unix nanoseconds; `nil` if it can.
     package var storeFailingSince: Int64?
+    /// Since when the journal of transfers cannot store changes, Unix nanoseconds; `nil` if it can.
+    package var transferJournalFailingSince: Int64?
     /// Lines that were not written to the log's file or the journal, by reason.
     package var logDrops: [(reason: String, count: UInt64)]
     /// `nil` if the manifest asks for no alerts.
     package var alerts: Alerts?
     /// `nil` if the host is in no fleet.
     package var fleet: Fleet?
+    /// `nil` if no traces are exported.
+    package var spans: SpanCounts?
     package var statistics: RunStatistics
     package var tasks: [Task]
     package var plugins: [Plugin]
@@ -124,9 +130,11 @@ package struct MetricsSnapshot: Sendable {
         deadLetters: Int,
         isDraining: Bool = false,
         storeFailingSince: Int64? = nil,
+        transferJournalFailingSince: Int64? = nil,
         logDrops: [(reason: String, count: UInt64)] = [],
         alerts: Alerts? = nil,
         fleet: Fleet? = nil,
+        spans: SpanCounts? = nil,
         statistics: RunStatistics,
         tasks: [Task] = [],
         plugins: [Plugin] = [],
@@ -140,9 +148,11 @@ package struct MetricsSnapshot: Sendable {
         self.deadLetters = deadLetters
         self.isDraining = isDraining
         self.storeFailingSince = storeFailingSince
+        self.transferJournalFailingSince = transferJournalFailingSince
         self.logDrops = logDrops
         self.alerts = alerts
         self.fleet = fleet
+        self.spans = spans
         self.statistics = statistics
         self.tasks = tasks
         self.plugins = plugins

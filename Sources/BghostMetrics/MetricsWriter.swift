@@ -2,50 +2,32 @@
 
 /// Writes metrics as text, in one of the two formats that Prometheus reads.
 struct MetricsWriter {
-    /// A kind of metric.
-    enum Kind: String {
-        case counter
-        case gauge
-        case histogram
-        /// One series for each possible state: 1 for the current one, 0 for the others.
-        case stateset
-        /// A constant 1 with labels.
-        case info
-    }
-
-    /// A label and its value; the value may be any text.
-    typealias Label = (name: String, value: String)
-
     private let format: MetricsFormat
     private(set) var text = ""
-    /// The name of the family to which the next samples belong.
-    private var family = ""
-    private var kind = Kind.gauge
+    /// The family to which the next samples belong.
+    private var metric = Metric.slots
 
     init(_ format: MetricsFormat) { self.format = format }
 
     // MARK: Families
 
     /// Begins a family.
-    ///
-    /// - Parameters:
-    ///   - name: without `_total` or `_info`.
-    ///   - unit: the unit, with which the name must end; "" if it has none.
-    ///   - help: one sentence without a line break.
-    mutating func begin(_ name: String, _ kind: Kind, unit: String = "", _ help: String) {
-        family = name
-        self.kind = kind
+    mutating func begin(_ metric: Metric) {
+        self.metric = metric
         // The older format has neither of the two kinds, and it names a family as its samples.
         let shown =
-            switch (format, kind) {
-            case (.prometheus, .counter): name + "_total"
-            case (.prometheus, .info): name + "_info"
-            default: name
+            switch (format, metric.kind) {
+            case (.prometheus, .counter): metric.name + "_total"
+            case (.prometheus, .info): metric.name + "_info"
+            default: metric.name
             }
-        let type = format == .prometheus && (kind == .stateset || kind == .info) ? .gauge : kind
+        let hasKind = metric.kind != .stateset && metric.kind != .info
+        let type = format == .openMetrics || hasKind ? metric.kind : .gauge
         text += "# TYPE \(shown) \(type.rawValue)\n"
-        if format == .openMetrics, !unit.isEmpty { text += "# UNIT \(shown) \(unit)\n" }
-        text += "# HELP \(shown) \(help)\n"
+        if format == .openMetrics, !metric.unit.isEmpty {
+            text += "# UNIT \(shown) \(metric.unit)\n"
+        }
+        text += "# HELP \(shown) \(metric.help)\n"
     }
 
     /// Ends the text.
@@ -58,7 +40,8 @@ struct MetricsWriter {
     /// A sample without labels.
     mutating func sample(_ value: some BinaryInteger) { sample([], value) }
 
-    mutating func sample(_ labels: [Label], _ value: some BinaryInteger) {
+    /// - Parameter labels: the values of the metric's labels, in their order; each may be any text.
+    mutating func sample(_ labels: [String], _ value: some BinaryInteger) {
         line(suffix, labels, String(value))
     }
 
@@ -66,52 +49,52 @@ struct MetricsWriter {
     mutating func seconds(_ nanoseconds: some FixedWidthInteger) { seconds([], nanoseconds) }
 
     /// - Parameter nanoseconds: the value, which is written in seconds.
-    mutating func seconds(_ labels: [Label], _ nanoseconds: some FixedWidthInteger) {
+    mutating func seconds(_ labels: [String], _ nanoseconds: some FixedWidthInteger) {
         line(suffix, labels, Self.secondsText(nanoseconds))
     }
 
-    mutating func histogram(_ labels: [Label], _ histogram: DurationHistogram) {
+    mutating func histogram(_ labels: [String], _ histogram: DurationHistogram) {
         var total: UInt64 = 0
         for (bound, count) in zip(DurationHistogram.bounds, histogram.counts) {
             total += count
             // Both formats compare bounds as numbers; the newer one wants a point in them.
             let text = Self.secondsText(bound)
             let bound = text.contains(".") ? text : text + ".0"
-            line("_bucket", labels + [("le", bound)], String(total))
+            line("_bucket", labels + [bound], String(total))
         }
-        line("_bucket", labels + [("le", "+Inf")], String(histogram.count))
+        line("_bucket", labels + ["+Inf"], String(histogram.count))
         line("_count", labels, String(histogram.count))
         line("_sum", labels, Self.secondsText(histogram.sum))
     }
 
     /// Writes a series for each state.
     mutating func states<State: RawRepresentable<String> & CaseIterable & Equatable>(
-        _ labels: [Label],
+        _ labels: [String],
         _ current: State
     ) {
         for state in State.allCases {
-            line("", labels + [(family, state.rawValue)], state == current ? "1" : "0")
+            line("", labels + [state.rawValue], state == current ? "1" : "0")
         }
     }
 
     private var suffix: String {
-        switch kind {
+        switch metric.kind {
         case .counter: "_total"
         case .info: "_info"
         case .gauge, .histogram, .stateset: ""
         }
     }
 
-    private mutating func line(_ suffix: String, _ labels: [Label], _ value: String) {
-        text += family
+    private mutating func line(_ suffix: String, _ labels: [String], _ value: String) {
+        text += metric.name
         text += suffix
         if !labels.isEmpty {
             text += "{"
-            for (index, label) in labels.enumerated() {
+            for (index, value) in labels.enumerated() {
                 if index > 0 { text += "," }
-                text += label.name
+                text += labelName(index)
                 text += "=\""
-                Self.escape(label.value, into: &text)
+                Self.escape(value, into: &text)
                 text += "\""
             }
             text += "}"
@@ -119,6 +102,12 @@ struct MetricsWriter {
         text += " "
         text += value
         text += "\n"
+    }
+
+    /// The labels of the metric, and then that of a histogram's bounds or of a state.
+    private func labelName(_ index: Int) -> String {
+        guard index >= metric.labels.count else { return metric.labels[index].name }
+        return metric.kind == .histogram ? "le" : metric.name
     }
 
     // MARK: Values

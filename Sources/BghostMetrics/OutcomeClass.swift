@@ -49,6 +49,12 @@ package enum OutcomeClass: String, CaseIterable, Sendable {
 }
 
 extension KillReason {
+    /// The values of ``label``.
+    static let labels: [String] = [
+        KillReason.graceExceeded, .memory, .cpu, .processes, .output, .data, .startTimeout,
+        .protocolFault(0),
+    ].map(\.label)
+
     /// Its value as a label; protocol faults of all numbers are one.
     var label: String {
         switch self {

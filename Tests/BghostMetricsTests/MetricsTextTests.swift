@@ -36,11 +36,18 @@ import Testing
             pendingRequests: 7,
             deadLetters: 2,
             alerts: .init(firing: [("store", 1), ("plugin", 0)], sent: 3, failed: 4, dropped: 5),
+            spans: spans,
             statistics: statistics,
             tasks: [.init(name: "backup", nextStart: 9_000_000_000)],
             plugins: [.init(name: "disk", state: .quarantined, workers: 1)],
             process: .init(processorTime: 1_250_000_000, residentBytes: 4096, openDescriptors: 9)
         )
+    }
+
+    private static var spans: SpanCounts {
+        var counts = SpanCounts()
+        (counts.exported, counts.overflowed, counts.failed, counts.queued) = (11, 12, 13, 14)
+        return counts
     }
 
     /// Two runs of one task: one succeeded, one was killed.
@@ -69,7 +76,9 @@ import Testing
         #"bghost_runs_total{task="backup",outcome="succeeded"} 1"#,
         #"bghost_alerts_firing{rule="store"} 1"#, #"bghost_alerts_firing{rule="plugin"} 0"#,
         "bghost_alerts_sent_total 3", "bghost_alerts_failed_total 4",
-        "bghost_alerts_dropped_total 5",
+        "bghost_alerts_dropped_total 5", "bghost_spans_exported_total 11", "bghost_spans_queued 14",
+        #"bghost_spans_dropped_total{reason="queue"} 12"#,
+        #"bghost_spans_dropped_total{reason="receiver"} 13"#,
         #"bghost_runs_total{task="backup",outcome="killed"} 1"#,
         #"bghost_runs_total{task="backup",outcome="lost"} 0"#,
         #"bghost_runs_total{task="idle",outcome="succeeded"} 0"#,
