@@ -166,5 +166,15 @@ extension GoldenTests {
             message: call(.situation(run: 6)),
             hex: "20000000 87 01 0700 0700000000000000  0500000000000000  0600000000000000"
         ),
+        Sample(
+            name: "call, save checkpoint",
+            message: call(.saveCheckpoint([1, 0, 255])),
+            hex: "1f000000 87 01 0800 0700000000000000  0500000000000000  03000000 0100ff"
+        ),
+        Sample(
+            name: "call, load checkpoint",
+            message: call(.loadCheckpoint),
+            hex: "18000000 87 01 0900 0700000000000000  0500000000000000"
+        ),
     ]
 }

@@ -78,6 +78,8 @@ import Testing
                     resultBytesMax: 65536,
                     task: "a.b",
                     parameters: "{}",
+                    traceparent: "00",
+                    tracestate: "a=1",
                     names: RunNames(
                         runHigh: 1,
                         runLow: 2,
@@ -88,10 +90,10 @@ import Testing
                 )
             ),
             hex: """
-                5a000000 02 01 0200 0304000000000000
+                67000000 02 01 0200 0304000000000000
                 0807060504030201 01000000 88130000 00000100  03000000 612e62  02000000 7b7d 00
                 0100000000000000 0200000000000000 0300000000000000 0400000000000000
-                0500000000000000
+                0500000000000000 02000000 3030 03000000 613d31
                 """
         ),
         Sample(
@@ -205,7 +207,24 @@ import Testing
             """
     )
 
-    static let all = toWorker + [situation] + toDaemon + notifications + transfers
+    private static let checkpoints = [
+        Sample(
+            name: "reply, checkpoint",
+            message: .reply(
+                Reply(call: 9, status: 0, body: .checkpoint(.inline([1, 0, 255])))
+            ),
+            hex: "1d000000 11 01 0000 0900000000000000  00000000 04  00 03000000 0100ff"
+        ),
+        Sample(
+            name: "reply, checkpoint in parts",
+            message: .reply(
+                Reply(call: 9, status: 0, body: .checkpoint(.parts(bytes: 65_536)))
+            ),
+            hex: "1e000000 11 01 0000 0900000000000000  00000000 04  02 0000010000000000"
+        ),
+    ]
+
+    static let all = toWorker + [situation] + checkpoints + toDaemon + notifications + transfers
 
     @Test(arguments: all)
     func `Is written as`(_ sample: Sample) {

@@ -7,6 +7,8 @@ package struct Call: Equatable, Sendable {
     package static let urlBytesMax = 8 << 10
     package static let headerBytesMax = 32 << 10
     package static let bodyBytesMax = 64 << 10
+    /// The longest checkpoint, `BG_CHECKPOINT_MAX`.
+    package static let checkpointBytesMax = 64 << 10
 
     package enum Operation: Equatable, Sendable {
         case submit(
@@ -26,6 +28,10 @@ package struct Call: Equatable, Sendable {
         case cancelFetch(call: UInt64)
         /// Asks for the situation of the plugin and, unless `run` is 0, of one of its runs.
         case situation(run: UInt64)
+        /// Saves the checkpoint of the run's request; no bytes delete it.
+        case saveCheckpoint([UInt8])
+        /// Asks for the checkpoint of the run's request.
+        case loadCheckpoint
         case post(NotificationPost)
         case withdrawNotification(id: String)
         /// Lists the plugin's notifications that are not delivered yet.
@@ -60,6 +66,8 @@ package struct Call: Equatable, Sendable {
             case .fetch(let fetch): fetch.write(to: &fields)
             case .cancelFetch(let call): fields.integer(call)
             case .situation(let run): fields.integer(run)
+            case .saveCheckpoint(let bytes): bytes.withUnsafeBytes { fields.text($0) }
+            case .loadCheckpoint: break
             case .post(let post): post.write(to: &fields)
             case .withdrawNotification(let id): fields.text(id)
             case .notifications: break
@@ -87,6 +95,8 @@ package struct Call: Equatable, Sendable {
         case 5: operation = .fetch(try FetchCall(&fields))
         case 6: operation = .cancelFetch(call: try fields.integer())
         case 7: operation = .situation(run: try fields.integer())
+        case 8: operation = .saveCheckpoint(try fields.bytes(max: Self.checkpointBytesMax))
+        case 9: operation = .loadCheckpoint
         case 32: operation = .post(try NotificationPost(&fields))
         case 33:
             operation = .withdrawNotification(
@@ -115,6 +125,8 @@ extension Call.Operation {
         case .fetch: 5
         case .cancelFetch: 6
         case .situation: 7
+        case .saveCheckpoint: 8
+        case .loadCheckpoint: 9
         case .post: 32
         case .withdrawNotification: 33
         case .notifications: 34

@@ -14,6 +14,8 @@ package struct Reply: Equatable, Sendable {
         case fetched(httpStatus: Int32, headers: String, message: String, body: FetchedBody)
         /// The situation of the plugin and a run.
         case situation(Situation)
+        /// The checkpoint of a request.
+        case checkpoint(FetchedBody)
         /// The id of a transfer.
         case transfer(id: String)
         /// Transfers as JSON.
@@ -74,6 +76,9 @@ package struct Reply: Equatable, Sendable {
                 fields.integer(situation.reasons)
                 fields.integer(situation.missedCount)
                 fields.integer(situation.missedFromUnixMilliseconds)
+            case .checkpoint(let body):
+                fields.integer(UInt8(4))
+                body.write(to: &fields)
             case .transfer(let id):
                 fields.integer(UInt8(16))
                 fields.text(id)
@@ -127,6 +132,7 @@ package struct Reply: Equatable, Sendable {
                     missedFromUnixMilliseconds: try fields.integer()
                 )
             )
+        case 4: body = .checkpoint(try FetchedBody(&fields))
         case 16: body = .transfer(id: try fields.text(bytesMax: 32))
         case 17: body = .transfers(try FetchedBody(&fields))
         case 18: body = .needs(try fields.integer())

@@ -4,6 +4,10 @@
 ///
 /// The frame's subject is the run's number.
 package struct Start: Equatable, Sendable {
+    /// The most bytes of the two texts about traces, with which those of the ABI have room.
+    package static let traceparentBytesMax = 55
+    package static let tracestateBytesMax = 512
+
     package var run: UInt64
     /// The handler's index in `Ready.handlers`.
     package var handler: UInt16
@@ -18,6 +22,9 @@ package struct Start: Equatable, Sendable {
     /// Whether the run was started because the transfers of a session have ended; the parameters
     /// describe them.
     package var isWake: Bool
+    /// The run's place in a trace, as W3C Trace Context writes it; "" if it has none.
+    package var traceparent: String
+    package var tracestate: String
     package var names: RunNames
 
     package init(
@@ -30,6 +37,8 @@ package struct Start: Equatable, Sendable {
         task: String,
         parameters: String,
         isWake: Bool = false,
+        traceparent: String = "",
+        tracestate: String = "",
         names: RunNames = RunNames()
     ) {
         self.run = run
@@ -41,6 +50,8 @@ package struct Start: Equatable, Sendable {
         self.task = task
         self.parameters = parameters
         self.isWake = isWake
+        self.traceparent = traceparent
+        self.tracestate = tracestate
         self.names = names
     }
 
@@ -58,6 +69,8 @@ package struct Start: Equatable, Sendable {
             fields.integer(names.requestHigh)
             fields.integer(names.requestLow)
             fields.integer(names.epoch)
+            fields.text(traceparent)
+            fields.text(tracestate)
         }
     }
 
@@ -79,6 +92,8 @@ package struct Start: Equatable, Sendable {
             requestLow: try fields.integer(),
             epoch: try fields.integer()
         )
+        traceparent = try fields.text(bytesMax: Self.traceparentBytesMax)
+        tracestate = try fields.text(bytesMax: Self.tracestateBytesMax)
         try fields.end()
     }
 }
