@@ -31,11 +31,14 @@ package final class MemoryStore: Store {
         var progress: [String: TaskProgress] = [:]
         /// The key is the plugin and the id, separated by a NUL, which neither contains.
         var notifications: [String: NotificationRow] = [:]
+        var checkpoints: [RunID: Checkpoint] = [:]
         var isClosed = false
         /// A ring buffer: once it is full, the oldest record is overwritten.
         var history: [RunRecord] = []
         var head = 0
         var skipped: [SkippedStart] = []
+        /// The number of older ones that were removed.
+        var skippedBefore = 0
         var audit = MemoryAudit()
         /// All runs that have ended.
         var ended: Int64 = 0
@@ -74,6 +77,7 @@ package final class MemoryStore: Store {
     package func abortFlush() {}
 
     private func apply(_ change: StoreChange, _ state: inout State) {
+        if let id = change.endsCheckpoint { state.checkpoints[id] = nil }
         switch change {
         case .accepted(let request, let replaced):
             if let replaced { state.pending[replaced] = nil }
@@ -105,6 +109,13 @@ package final class MemoryStore: Store {
         case .moved(let request):
             if state.pending[request.id] != nil { state.pending[request.id] = request }
         case .discarded(let id): state.dead[id] = nil
+        case .checkpointSaved(let checkpoint):
+            let about = checkpoint.about
+            guard let run = state.leases[about.request]?.run, run.id == about.run,
+                run.epoch == about.epoch
+            else { return }
+            state.checkpoints[about.request] = checkpoint
+        case .checkpointDeleted: break
         case .remembered(let memory):
             state.tasks[memory.identifier] = memory.isEmpty ? nil : memory
         case .runtimeConsumed(let use):
@@ -129,7 +140,9 @@ package final class MemoryStore: Store {
         case .alert(.unwatched(let task)): state.progress[task] = nil
         case .startSkipped(let start):
             state.skipped.append(start)
-            if state.skipped.count > 2 * historyMax { state.skipped.removeFirst(historyMax) }
+            guard state.skipped.count > 2 * historyMax else { break }
+            state.skipped.removeFirst(historyMax)
+            state.skippedBefore += historyMax
         }
     }
 
@@ -177,6 +190,7 @@ package final class MemoryStore: Store {
                         < ($1.since, $1.key.rule.rawValue, $1.key.subject)
                 },
                 progress: state.progress.values.sorted { $0.task < $1.task },
+                checkpoints: state.checkpoints.values.map(\.about),
                 manifest: state.manifest
             )
         }
@@ -207,9 +221,16 @@ package final class MemoryStore: Store {
         }
     }
 
-    package func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] {
-        let found = state.withLock { $0.skipped.filter(query.matches) }
-        return Array(found.sorted { $0.due > $1.due }.prefix(query.limit))
+    package func skippedStarts(_ query: SkippedStartQuery) -> SkippedStartPage {
+        let rows = state.withLock { state in
+            state.skipped.enumerated().map {
+                (start: $1, number: Int64(state.skippedBefore + $0))
+            }
+        }
+        let wanted = rows.filter { row in
+            query.isAfter(due: row.start.due, number: row.number) && query.matches(row.start)
+        }
+        return SkippedStartPage(wanted, end: nil, limit: query.limit)
     }
 
     package func audit(_ query: AuditQuery) -> AuditPage { state.withLock { $0.audit.page(query) } }
@@ -240,6 +261,20 @@ package final class MemoryStore: Store {
         newest(1) { $0.id == id }.first?.details?.output ?? ""
     }
 
+    package func checkpoint(ofRequest id: RunID) -> StoredCheckpoint {
+        state.withLock { $0.checkpoints[id] }.map(StoredCheckpoint.found) ?? .none
+    }
+
+    package func checkpoints(idPrefix: String, limit: Int) -> [CheckpointSummary] {
+        let prefix = idPrefix.uppercased()
+        let found = state.withLock { state in
+            state.checkpoints.values.map(\.about).filter {
+                $0.request.description.hasPrefix(prefix)
+            }
+        }
+        return Array(found.sorted { $0.request < $1.request }.prefix(max(0, limit)))
+    }
+
     package func lastRun(task: String) -> RunRecord? {
         state.withLock { state in
             state.last[task].map { state.history[$0] }
@@ -252,6 +287,12 @@ package final class MemoryStore: Store {
             let newest = wanted.sorted { ($0.diedAt, $0.run) > ($1.diedAt, $1.run) }
             return Array(newest.prefix(max(0, limit)))
         }
+    }
+
+    package func deadLetters(_ query: DeadLetterQuery) -> DeadLetterPage {
+        var page = DeadLetterPage()
+        page.insert(state.withLock { $0.dead.values.filter(query.matches) }, limit: query.limit)
+        return page
     }
 
     package func backup(to path: String) throws(StoreError) {

@@ -31,6 +31,8 @@ package struct RecoveredState: Sendable {
     package var alerts: [AlertRow]
     /// How the tasks did lately of which something is expected.
     package var progress: [TaskProgress]
+    /// The checkpoints of requests, without their bytes.
+    package var checkpoints: [CheckpointSummary]
     /// The manifest that the previous daemon took up last, as it was committed; `nil` if there is none.
     package var manifest: String?
 
@@ -47,6 +49,7 @@ package struct RecoveredState: Sendable {
         notifications: [NotificationRow] = [],
         alerts: [AlertRow] = [],
         progress: [TaskProgress] = [],
+        checkpoints: [CheckpointSummary] = [],
         manifest: String? = nil
     ) {
         self.incarnation = incarnation
@@ -61,8 +64,17 @@ package struct RecoveredState: Sendable {
         self.notifications = notifications
         self.alerts = alerts
         self.progress = progress
+        self.checkpoints = checkpoints
         self.manifest = manifest
     }
+}
+
+/// The answer to a question for a checkpoint.
+package enum StoredCheckpoint: Equatable, Sendable {
+    case none
+    case found(Checkpoint)
+    /// The store could not be read, so there may be one.
+    case unreadable
 }
 
 /// Why a transaction was not kept, or a store not opened.
@@ -184,8 +196,10 @@ package protocol Store: AnyObject, Sendable {
     /// A run whose end is not committed yet has no number, and may come again with one.
     func runs(_ query: RunQuery) -> RunPage
 
-    /// Starts that did not happen, the latest due date first.
-    func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart]
+    /// A page of starts that did not happen, the latest due date first.
+    ///
+    /// A start that is not committed yet may come again on a later page.
+    func skippedStarts(_ query: SkippedStartQuery) -> SkippedStartPage
 
     /// The runs of a task that ended at a time or later, the oldest first.
     ///
@@ -205,11 +219,21 @@ package protocol Store: AnyObject, Sendable {
     /// deleted because later runs printed much.
     func output(ofRun id: RunID) -> String
 
+    /// The checkpoint of a request.
+    func checkpoint(ofRequest id: RunID) -> StoredCheckpoint
+
+    /// The checkpoints of requests whose ids have this prefix, in the order of the ids; only what is on
+    /// the disk.
+    func checkpoints(idPrefix: String, limit: Int) -> [CheckpointSummary]
+
     /// The newest ended run of a task.
     func lastRun(task: String) -> RunRecord?
 
     /// Dead letters, the newest first.
     func deadLetters(task: String?, limit: Int) -> [DeadLetter]
+
+    /// A page of dead letters, the newest first.
+    func deadLetters(_ query: DeadLetterQuery) -> DeadLetterPage
 
     /// Rows of the audit.
     ///

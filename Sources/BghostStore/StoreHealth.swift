@@ -69,7 +69,10 @@ extension StoreChange {
         case .audited(let entry): 768 + entry.detail.utf8.count
         case .manifest(let text): 512 + text.utf8.count
         case .paused, .alert: 2048
-        case .closed, .discarded, .runtimeConsumed, .notification(.removed), .switched,
+        case .checkpointSaved(let checkpoint):
+            Checkpoint.overheadBytes + checkpoint.bytes.count
+        case .checkpointDeleted, .closed, .discarded, .runtimeConsumed, .notification(.removed),
+            .switched,
             .quarantined:
             512
         }

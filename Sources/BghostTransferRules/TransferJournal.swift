@@ -34,6 +34,14 @@ package struct TransferJournalError: Error, Equatable, Sendable, CustomStringCon
 ///   its last sync failed; `onHealthChange` reports that.
 ///
 /// Both take effect in the order of the calls. A change to an unknown transfer has no effect.
+///
+/// While either fails for lack of room or after damage, `health` says so and since when. The journal checks
+/// by itself whether there is room again, also while no caller commits.
+///
+/// Callers of `commit`: `TransferEngine.begin` (refuses the transfer), and an attempt before the first byte
+/// of a version of a file (fails, and the transfer retries). Callers of `keep`: all other changes of a
+/// transfer's state, its progress, and the removal of acknowledged ends; after a crash the next engine may
+/// see the state before, so it asks the server again or reports an end again.
 package protocol TransferJournal: AnyObject, Sendable {
     /// Stores these changes, all or none.
     ///
@@ -54,6 +62,9 @@ package protocol TransferJournal: AnyObject, Sendable {
     /// Sets a closure that is called when changes can no longer be stored, and with `nil` when they can be
     /// stored again; on any thread.
     func onHealthChange(_ body: @escaping @Sendable (TransferJournalError?) -> Void)
+
+    /// Whether changes are stored, and since when they are not. Does not block; on any thread.
+    var health: TransferJournalHealth { get }
 
     /// Waits until all changes are stored, or until a deadline.
     ///

@@ -217,7 +217,9 @@ import Testing
             )
         }
         for number in 0..<300 { try await store.commit(.startSkipped(start(number))) }
-        func all() -> [SkippedStart] { store.store.skippedStarts(SkippedStartQuery(limit: 1000)) }
+        func all() -> [SkippedStart] {
+            store.store.skippedStarts(SkippedStartQuery(limit: 1000)).starts
+        }
         // The store's thread may still delete rows, so a later look can find fewer.
         func expectTheNewest() {
             let kept = all()
@@ -230,8 +232,8 @@ import Testing
         store = try open(policy, chunk: 8)
         expectTheNewest()
         let some = store.store.skippedStarts(
-            SkippedStartQuery(task: "t1", since: 1280, until: 1290, limit: 3)
-        )
+            SkippedStartQuery(tasks: .task("t1"), since: 1280, until: 1290, limit: 3)
+        ).starts
         #expect(some == [289, 287, 285].map(start))
         for number in 0..<5 { try await store.commit(Sample.wholeLife(number, task: "t1")) }
         #expect(store.store.oldestEnd() == 0)

@@ -13,11 +13,21 @@ import Testing
     private static let oldRecord =
         "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);"
 
-    /// Takes away what the twelfth version brought.
-    static let eleventh = """
-        DROP TABLE manifest;
-        PRAGMA user_version = 11;
-        """
+    /// Takes away what the thirteenth version brought too.
+    static let twelfth =
+        thirteenth + """
+
+            DROP TABLE checkpoint;
+            PRAGMA user_version = 12;
+            """
+
+    /// Takes away what the twelfth version brought too.
+    static let eleventh =
+        twelfth + """
+
+            DROP TABLE manifest;
+            PRAGMA user_version = 11;
+            """
 
     /// Takes away what the eleventh version brought too.
     static let tenth =
@@ -137,11 +147,16 @@ import Testing
         new.parkedSince = 8
         let migrated = StoreConformance(store: try SQLiteStore(path: path))
         try await migrated.commit(.remembered(new))
-        try await migrated.commit(.accepted(Sample.fullRequest, replacing: Sample.fullRequest.id))
+        try await migrated.commit(
+            .accepted(
+                Sample.fullRequestOfTheThirteenth,
+                replacing: Sample.fullRequestOfTheThirteenth.id
+            )
+        )
         migrated.store.close()
         let again = try SQLiteStore(path: path)
         #expect(try again.recover().tasks == [new])
-        #expect(try again.recover().pending == [Sample.fullRequest])
+        #expect(try again.recover().pending == [Sample.fullRequestOfTheThirteenth])
         again.close()
     }
 
@@ -204,7 +219,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let store = StoreConformance(store: try SQLiteStore(path: path))
-        try await store.commit(.accepted(Sample.fullRequest, replacing: nil))
+        try await store.commit(.accepted(Sample.fullRequestOfTheThirteenth, replacing: nil))
         store.store.close()
         let downgrade = try Command.run(["sqlite3", path, Self.seventh])
         try #require(downgrade.exitCode == 0, "\(downgrade)")
@@ -226,7 +241,7 @@ import Testing
         migrated.store.close()
         let again = try SQLiteStore(path: path)
         #expect(try again.recover().pauses == [pause, open])
-        #expect(try again.recover().pending == [Sample.fullRequest])
+        #expect(try again.recover().pending == [Sample.fullRequestOfTheThirteenth])
         again.close()
         let damage = try Command.run(["sqlite3", path, "UPDATE pause SET until = 9"])
         try #require(damage.exitCode == 0, "\(damage)")
@@ -241,7 +256,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let store = StoreConformance(store: try SQLiteStore(path: path))
-        try await store.commit(.accepted(Sample.fullRequest, replacing: nil))
+        try await store.commit(.accepted(Sample.fullRequestOfTheThirteenth, replacing: nil))
         store.store.close()
         let downgrade = try Command.run(["sqlite3", path, Self.ninth])
         try #require(downgrade.exitCode == 0, "\(downgrade)")
@@ -269,7 +284,7 @@ import Testing
         let again = try SQLiteStore(path: path)
         #expect(try again.recover().alerts == [told, open])
         #expect(try again.recover().progress == [progress, fresh])
-        #expect(try again.recover().pending == [Sample.fullRequest])
+        #expect(try again.recover().pending == [Sample.fullRequestOfTheThirteenth])
         again.close()
         let damage = try Command.run(["sqlite3", path, "UPDATE alert SET since = 9"])
         try #require(damage.exitCode == 0, "\(damage)")
@@ -286,13 +301,13 @@ import Testing
         let store = StoreConformance(store: try SQLiteStore(path: path))
         try await store.commit(Sample.wholeLife(1))
         store.store.close()
-        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 13"])
+        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 15"])
         try #require(newer.exitCode == 0, "\(newer)")
         let bytes = try File.read(path)
         let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
         let message = try #require(error?.message)
         #expect(message.contains(path))
-        #expect(message.contains("a newer bghost (format 13, this one knows 12)"), "\(message)")
+        #expect(message.contains("a newer bghost (format 15, this one knows 14)"), "\(message)")
         #expect(try File.read(path) == bytes)
     }
 
@@ -313,10 +328,10 @@ import Testing
         let store = StoreConformance(store: try SQLiteStore(path: path))
         #expect(try store.store.recover().pending == [waiting])
         #expect(store.store.runs(task: nil, limit: 9).map(\.message) == ["run 0"])
-        try await store.commit(.accepted(Sample.fullRequest, replacing: waiting.id))
+        try await store.commit(.accepted(Sample.fullRequestOfTheThirteenth, replacing: waiting.id))
         store.store.close()
         let again = try SQLiteStore(path: path)
-        #expect(try again.recover().pending == [Sample.fullRequest])
+        #expect(try again.recover().pending == [Sample.fullRequestOfTheThirteenth])
         again.close()
     }
 
@@ -327,10 +342,10 @@ import Testing
         let made = try Command.run(["sqlite3", path, Self.oldRecord])
         try #require(made.exitCode == 0, "\(made)")
         let store = StoreConformance(store: try SQLiteStore(path: path))
-        try await store.commit(.accepted(Sample.fullRequest, replacing: nil))
+        try await store.commit(.accepted(Sample.fullRequestOfTheThirteenth, replacing: nil))
         store.store.close()
         let again = try SQLiteStore(path: path)
-        #expect(try again.recover().pending == [Sample.fullRequest])
+        #expect(try again.recover().pending == [Sample.fullRequestOfTheThirteenth])
         again.close()
     }
 
@@ -338,7 +353,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let path = folder.file("state.db")
         let store = StoreConformance(store: try SQLiteStore(path: path))
-        try await store.commit(.accepted(Sample.fullRequest, replacing: nil))
+        try await store.commit(.accepted(Sample.fullRequestOfTheThirteenth, replacing: nil))
         store.store.close()
         // The columns of the sixth version are there already.
         let change = try Command.run(["sqlite3", path, "PRAGMA user_version = 5"])
@@ -351,10 +366,10 @@ import Testing
         #expect(message.contains("cannot take it from format 5 to 6: duplicate column name"))
         #expect(message.contains(path))
         #expect(try File.read(path) == bytes)
-        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 12"])
+        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 14"])
         try #require(back.exitCode == 0, "\(back)")
         let whole = try SQLiteStore(path: path)
-        #expect(try whole.recover().pending == [Sample.fullRequest])
+        #expect(try whole.recover().pending == [Sample.fullRequestOfTheThirteenth])
         whole.close()
     }
 
@@ -378,15 +393,5 @@ import Testing
         // It is read as it is recovered, and written to only after that.
         let error = #expect(throws: StoreError.self) { try damaged.recover() }
         #expect(error?.kind == .corrupt)
-    }
-}
-
-extension Sample {
-    /// With every field that the first version has.
-    static var fullRequestOfTheFirst: Request {
-        var request = fullRequest
-        request.tolerance = 0
-        request.chosenStart = nil
-        return request
     }
 }

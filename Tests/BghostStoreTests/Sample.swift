@@ -79,7 +79,8 @@ enum Sample {
             scheduledTime: -1,
             missed: MissedStarts(count: .max, from: .min),
             submitter: .run(id(77)),
-            counters: AttemptCounters(failures: 1, losses: 2, interruptions: 3)
+            counters: AttemptCounters(failures: 1, losses: 2, interruptions: 3),
+            trace: TraceContext(traceHigh: .max, traceLow: 1, span: .max, flags: 1, state: "a=1")
         )
     }
 
@@ -124,5 +125,22 @@ enum Sample {
         case .lost: [.lost]
         case .abandoned: [.abandoned]
         }
+    }
+}
+
+extension Sample {
+    /// With every field that the thirteenth version has.
+    static var fullRequestOfTheThirteenth: Request {
+        var request = fullRequest
+        request.trace = nil
+        return request
+    }
+
+    /// With every field that the first version has.
+    static var fullRequestOfTheFirst: Request {
+        var request = fullRequestOfTheThirteenth
+        request.tolerance = 0
+        request.chosenStart = nil
+        return request
     }
 }

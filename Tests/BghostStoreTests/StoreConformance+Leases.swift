@@ -18,6 +18,8 @@ extension StoreConformance {
             try await $0.keepsDead()
         },
         Check("tells the newest dead letters first") { try await $0.tellsNewestDead() },
+        Check("lists dead letters in pages") { try await $0.pagesDeadLetters() },
+        Check("lists starts that did not happen in pages") { try await $0.pagesStarts() },
     ]
 
     func leases() async throws {

@@ -14,7 +14,8 @@ import Testing
 struct StoreConformance {
     let store: any Store
 
-    static let checks: [Check] = requestChecks + runChecks + leaseChecks + orderChecks
+    static let checks: [Check] =
+        requestChecks + runChecks + leaseChecks + checkpointChecks + orderChecks
 
     struct Check: Sendable, CustomTestStringConvertible {
         let testDescription: String

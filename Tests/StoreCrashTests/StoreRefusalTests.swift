@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "PRAGMA user_version = 13", "PRAGMA user_version = 999999",
+        "PRAGMA user_version = 15", "PRAGMA user_version = 999999",
         "PRAGMA application_id = 7", "PRAGMA application_id = 0",
     ])
     func `Another format is refused`(change: String) throws {
@@ -208,6 +208,19 @@ import Testing
         let lines = result.output.split(separator: "\n").map(String.init)
         #expect(
             lines == ["left true", "left 0", "told true", "all there"],
+            "\(result)"
+        )
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A journal that refused a transfer fails until there is room`() throws {
+        let result = try Command.run([writer, "refused", path, "400000"])
+        let lines = result.output.split(separator: "\n").map(String.init)
+        #expect(
+            lines == [
+                "healthy true", "since true, waiting 0", "final false",
+                "left 0, failing since true", "healthy true",
+            ],
             "\(result)"
         )
     }

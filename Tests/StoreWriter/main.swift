@@ -4,6 +4,7 @@ import BghostBase
 import BghostPolicy
 import BghostTransferRules
 import BghostStore
+import Dispatch
 import Glibc
 import StoreScript
 import Synchronization
@@ -20,6 +21,7 @@ import Synchronization
 //   store-writer retry DB BYTES         the same, with ends of runs that must be kept
 //   store-writer lose DB BYTES          the same, and closes it without room
 //   store-writer transfers DB BYTES     the same with the journal of transfers
+//   store-writer refused DB BYTES       the same with transfers that it refuses
 //   store-writer open DB                opens it, commits once, and says what came of it
 
 /// Waits for the answer of one commit.
@@ -161,6 +163,41 @@ func keepWhileFull(_ store: SQLiteStore, makeRoom: (() -> Void)?) {
     store.close()
 }
 
+/// A transfer that takes two pages.
+func transfer(_ number: Int) -> TransferRecord {
+    let request = TransferRequest(
+        id: RunID(high: 1, low: UInt64(number)),
+        plugin: "p",
+        session: "s",
+        kind: .download,
+        url: "https://example.org/" + String(repeating: "x", count: 8000),
+        file: "/f",
+        createdAt: 0
+    )
+    let point = TransferPoint(boot: "b")
+    return TransferRecord(
+        request: request,
+        key: "k",
+        point: point,
+        status: TransferStatus(isDetached: true)
+    )
+}
+
+func create(_ number: Int, in journal: SQLiteTransferJournal) -> Bool {
+    keep([.created(transfer(number))], in: journal)
+}
+
+/// - Returns: whether the changes are kept.
+func keep(_ changes: [TransferChange], in journal: SQLiteTransferJournal) -> Bool {
+    let answer = Mutex<Bool?>(nil)
+    journal.commit(changes) { result in
+        if case .failure(let error) = result { complain("\(error)") }
+        answer.withLock { $0 = (try? result.get()) != nil }
+    }
+    while answer.withLock({ $0 == nil }) { sched_yield() }
+    return answer.withLock { $0 } ?? false
+}
+
 /// The same for transfers: only the last state of each waits.
 func keepTransfersWhileFull(_ path: String, makeRoom: () -> Void) throws {
     let journal = try SQLiteTransferJournal(path: path)
@@ -169,35 +206,8 @@ func keepTransfersWhileFull(_ path: String, makeRoom: () -> Void) throws {
         if let error { complain("\(error)") }
         health.withLock { $0.append(error == nil) }
     }
-    func record(_ number: Int) -> TransferRecord {
-        let request = TransferRequest(
-            id: RunID(high: 1, low: UInt64(number)),
-            plugin: "p",
-            session: "s",
-            kind: .download,
-            url: "https://example.org/" + String(repeating: "x", count: 8000),
-            file: "/f",
-            createdAt: 0
-        )
-        let point = TransferPoint(boot: "b")
-        return TransferRecord(
-            request: request,
-            key: "k",
-            point: point,
-            status: TransferStatus(isDetached: true)
-        )
-    }
-    func create(_ number: Int) -> Bool {
-        let answer = Mutex<Bool?>(nil)
-        journal.commit([.created(record(number))]) { result in
-            if case .failure(let error) = result { complain("\(error)") }
-            answer.withLock { $0 = (try? result.get()) != nil }
-        }
-        while answer.withLock({ $0 == nil }) { sched_yield() }
-        return answer.withLock { $0 } ?? false
-    }
     var count = 0
-    while create(count) { count += 1 }
+    while create(count, in: journal) { count += 1 }
     for step in 0..<200 {
         for number in 0..<count {
             var point = TransferPoint(boot: "b")
@@ -218,13 +228,46 @@ func keepTransfersWhileFull(_ path: String, makeRoom: () -> Void) throws {
     journal.close()
 }
 
+/// A journal that refused a transfer tells when there is room again, though no caller commits.
+func refuseTransfersWhileFull(_ path: String, makeRoom: () -> Void) throws {
+    let journal = try SQLiteTransferJournal(path: path)
+    let news = DispatchSemaphore(value: 0)
+    journal.onHealthChange { _ in news.signal() }
+    func waitUntil(failing: Bool) -> TransferJournalHealth {
+        while true {
+            let health = journal.health
+            if (health.failure != nil) == failing { return health }
+            news.wait()
+        }
+    }
+    say("healthy \(journal.health == TransferJournalHealth())")
+    let before = Int64(time(nil))
+    var count = 0
+    while create(count, in: journal) { count += 1 }
+    // Until a change of one page finds no room either, and so a probe does not.
+    while keep([.moved(RunID(high: 1, low: 0), TransferPoint(boot: "b"))], in: journal) {}
+    let failing = waitUntil(failing: true)
+    let since = failing.failure?.since ?? 0
+    let seconds = since / 1_000_000_000
+    say("since \(seconds >= before && seconds <= Int64(time(nil)) + 1), waiting \(failing.waiting)")
+    say("final \(failing.failure?.isFinal ?? true)")
+    // An empty list of changes needs no room.
+    journal.keep([])
+    say(
+        "left \(journal.flush(until: .zero)), failing since \(journal.health.failure?.since == since)"
+    )
+    makeRoom()
+    say("healthy \(waitUntil(failing: false) == TransferJournalHealth())")
+    journal.close()
+}
+
 /// `RLIMIT_FSIZE`, an enumerator that the importer hides.
 let fileSize = __rlimit_resource_t(1)
 let arguments = CommandLine.arguments
 guard arguments.count > 2 else { exit(64) }
 let number = arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0
 do {
-    if ["limit", "retry", "lose", "transfers"].contains(arguments[1]) {
+    if ["limit", "retry", "lose", "transfers", "refused"].contains(arguments[1]) {
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit()
         getrlimit(fileSize, &limit)
@@ -241,6 +284,12 @@ do {
         case "transfers":
             do {
                 try keepTransfersWhileFull(arguments[2], makeRoom: makeRoom)
+            } catch {
+                say("\(error)")
+            }
+        case "refused":
+            do {
+                try refuseTransfersWhileFull(arguments[2], makeRoom: makeRoom)
             } catch {
                 say("\(error)")
             }

@@ -11,7 +11,10 @@ final class ChangeWriter {
     let statements: WriterStatements
     private(set) var sizes: TableSizes
     /// Leases of this transaction by request; a run that also ends in it needs no written lease.
-    private var fresh: [RunID: RunRecord] = [:]
+    private(set) var fresh: [RunID: RunRecord] = [:]
+    let checkpoints: CheckpointStatements
+    /// Whether the table of checkpoints may have rows.
+    var hasCheckpoints: Bool
     private let trimmer: HistoryTrimmer
     private let origins: OriginWriter
     private let audit: AuditWriter
@@ -20,6 +23,9 @@ final class ChangeWriter {
         trimmer = try HistoryTrimmer(connection, retention)
         statements = try WriterStatements(connection)
         origins = OriginWriter(statements)
+        checkpoints = try CheckpointStatements(connection)
+        let found = try connection.number("SELECT EXISTS (SELECT 1 FROM checkpoint)")
+        hasCheckpoints = found != 0
         audit = try AuditWriter(connection, retention.policy.audit, chunk: retention.chunk)
         sizes = try TableSizes(reading: connection)
     }
@@ -56,6 +62,7 @@ final class ChangeWriter {
         case .accepted(let request, let replaced): try accept(request, replaced)
         case .closed(let id, _):
             guard try removePending(id) else { return }
+            try removeCheckpoint(of: id)
             countChange()
         case .runStarted(let record): try begin(record)
         case .runEnded(let record, let next): try end(record, next, now)
@@ -65,8 +72,13 @@ final class ChangeWriter {
             countChange()
         case .discarded(let id):
             guard try removeDead(id) else { return }
+            try removeCheckpoint(of: id)
             countChange()
         case .moved(let request): try move(request)
+        case .checkpointSaved(let checkpoint): try keep(checkpoint)
+        case .checkpointDeleted(let id):
+            try removeCheckpoint(of: id)
+            countChange()
         case .remembered(let memory): try remember(memory)
         case .runtimeConsumed(let use): try keep(use)
         case .notification(let change): try keep(change)
@@ -86,6 +98,7 @@ final class ChangeWriter {
 
     private func accept(_ request: Request, _ replaced: RunID?) throws(SQLiteFailure) {
         if let replaced, try removePending(replaced) {
+            try removeCheckpoint(of: replaced)
             countChange()
         }
         do throws(SQLiteFailure) {
@@ -178,7 +191,7 @@ final class ChangeWriter {
         sizes.places.remove(place(of: record))
         try append(record, now)
         switch next {
-        case .consumed: break
+        case .consumed: try removeCheckpoint(of: record.request)
         case .again(let request): try insert(request, nil)
         case .dead(let request, let reason):
             let letter = DeadLetter(

@@ -41,6 +41,9 @@ enum Recovery {
         if version >= ManifestColumns.version {
             state.manifest = try ManifestColumns.read(connection)
         }
+        if version >= CheckpointColumns.version {
+            state.checkpoints = try CheckpointColumns.read(connection)
+        }
         let switches = try Statement("SELECT * FROM switched_off", on: connection)
         try switches.rows { row throws(SQLiteFailure) in
             let plugin = row.text()

@@ -9,7 +9,7 @@ enum RequestColumns {
     static let names = names(version: Schema.version)
     /// The columns that follow them in the table of requests.
     static let placeNames = "died_at, dead_run, dead_reason, sum"
-    static let count = 20 + 4
+    static let count = 21 + 4
 
     /// The columns in a file that may not be migrated yet.
     static func names(version: Int32) -> String {
@@ -17,7 +17,7 @@ enum RequestColumns {
         id, task, parameters, submitted_at, earliest_begin, latest_begin, priority, requirements,
         simulated, slot, missed_count, missed_from, submitter, submitter_run, failures, losses,
         interruptions, \(version < 2 ? "NULL" : "tolerance"), \(version < 5 ? "NULL" : "aim"),
-        \(version < 6 ? "NULL" : "submitter_plugin")
+        \(version < 6 ? "NULL" : "submitter_plugin"), \(TraceColumns.name(version: version))
         """
     }
 
@@ -50,6 +50,7 @@ enum RequestColumns {
         } else {
             row.addLater(String?.none)
         }
+        row.addLater(request.trace.map(TraceColumns.text))
     }
 
     private static func bind(submitter: Int64, _ run: RunID?, to row: inout Arguments) {
@@ -96,6 +97,7 @@ enum RequestColumns {
         let tolerance = row.laterInt() ?? 0
         let chosenStart = row.laterInt()
         let plugin = row.laterText()
+        let trace = row.laterText().flatMap(TraceColumns.context)
         let diedAt = row.optionalInt()
         let run = try row.optionalID()
         let reason = row.optionalText()
@@ -119,7 +121,8 @@ enum RequestColumns {
             scheduledTime: scheduledTime,
             missed: missed,
             submitter: try self.submitter(submitter.code, submitter.run, plugin),
-            counters: counters
+            counters: counters,
+            trace: trace
         )
         guard let diedAt, let run, let reason else { return (request, nil) }
         return (request, DeadLetter(request: request, reason: reason, run: run, diedAt: diedAt))

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostModel
 
 /// The columns of a run's row.
 enum RunColumns {
     static let names = names(version: Schema.version)
-    static let count = 34
+    static let count = 35
 
     /// The expressions for reading a row: its columns, and those of its origin.
     static func readNames(version: Int32 = Schema.version) -> String {
@@ -23,7 +24,8 @@ enum RunColumns {
             id, request, task, plugin, attempt, epoch, state, outcome, outcome_detail, stop_reason,
             message, result, progress_done, progress_total, progress_phase, runtime_s, runtime_as,
             grace_s, grace_as, pid, submitted_at, started_at, ended_at, duration_s, duration_as, cpu_s,
-            cpu_as, peak_memory, output_bytes, \(later), sum
+            cpu_as, peak_memory, output_bytes, \(later), \(TraceColumns.name(version: version)),
+            sum
             """
     }
 
@@ -64,6 +66,7 @@ enum RunColumns {
         row.addLater(source)
         row.addLater(record.details?.crash?.stored)
         row.addLater(output)
+        row.addLater(record.trace?.stored)
         row.addSum()
     }
 
@@ -96,6 +99,8 @@ enum RunColumns {
         _ = row.laterInt()
         let crash = row.laterText().flatMap { CrashReport(stored: $0) }
         _ = row.laterInt()
+        // A text that a newer version wrote is read as `nil`.
+        let trace = row.laterText().flatMap { RunTrace(stored: $0) }
         try row.checkSum("the runs")
         let origin = (row.laterText(), row.laterText(), row.laterText())
         guard let state, let runtime, let grace else {
@@ -123,7 +128,8 @@ enum RunColumns {
             usage: RunUsage(cpu: cpu, peakMemoryBytes: peak, outputBytes: outputBytes),
             kind: kind,
             origin: self.origin(origin),
-            details: crash.map { RunDetails(crash: $0) }
+            details: crash.map { RunDetails(crash: $0) },
+            trace: trace
         )
     }
 

@@ -35,13 +35,14 @@ extension SQLiteStore {
         }
     }
 
-    package func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] {
-        answer([]) { reader, uncommitted throws(SQLiteFailure) in
-            let newer = uncommitted.skippedStarts(query)
+    package func skippedStarts(_ query: SkippedStartQuery) -> SkippedStartPage {
+        answer(SkippedStartPage()) { reader, uncommitted throws(SQLiteFailure) in
             let older = try reader.skipped.starts(query)
-            guard !newer.isEmpty else { return older }
-            let all = newer.filter { !older.contains($0) } + older
-            return Array(all.sorted { $0.due > $1.due }.prefix(query.limit))
+            // What was committed meanwhile is in both.
+            let newer = uncommitted.skippedStarts(query).filter { start in
+                !older.rows.contains { $0.start == start.start }
+            }
+            return SkippedStartPage(older.rows + newer, end: older.end, limit: query.limit)
         }
     }
 
@@ -90,6 +91,16 @@ extension SQLiteStore {
             letters += deaths.dead.values.filter { task == nil || $0.request.task == task }
             letters.sort { ($0.diedAt, $0.run) > ($1.diedAt, $1.run) }
             return Array(letters.prefix(limit))
+        }
+    }
+
+    package func deadLetters(_ query: DeadLetterQuery) -> DeadLetterPage {
+        answer(DeadLetterPage()) { reader, uncommitted throws(SQLiteFailure) in
+            let deaths = try uncommitted.deaths(reader)
+            var page = try reader.letters.page(query, except: deaths?.places ?? [:])
+            guard let deaths else { return page }
+            page.insert(deaths.dead.values.filter(query.matches), limit: query.limit)
+            return page
         }
     }
 

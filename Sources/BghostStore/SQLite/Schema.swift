@@ -11,6 +11,7 @@ enum Schema {
         migrations: [
             first, second, third, fourth, fifth, sixth, seventh, PauseColumns.migration, audit,
             AlertColumns.migration, auditDetail, ManifestColumns.migration,
+            CheckpointColumns.migration, TraceColumns.migration,
         ]
     )
 

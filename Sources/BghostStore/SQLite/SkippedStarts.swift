@@ -47,31 +47,73 @@ enum SkippedStartColumns {
 }
 
 /// Answers questions for starts that did not happen, on the read-only connection.
+///
+/// A page walks an index from the place where the page before it ended.
 final class SkippedStartReader {
     private let all: Statement
     private let ofTask: Statement
+    private let allOfDate: Statement
+    private let ofTaskOfDate: Statement
 
     init(_ connection: Connection) throws(SQLiteFailure) {
-        let select = "SELECT \(SkippedStartColumns.names) FROM start"
-        let order = "due >= ? AND due < ? ORDER BY due DESC, seq DESC LIMIT ?"
-        all = try Statement("\(select) INDEXED BY start_due WHERE \(order)", on: connection)
-        ofTask = try Statement(
-            "\(select) INDEXED BY start_task WHERE task = ? AND \(order)",
-            on: connection
-        )
+        let select = "SELECT due, seq, task, kind, \(SkippedStartColumns.names) FROM start"
+        let order = "due >= ? AND due < ? ORDER BY due DESC, seq DESC"
+        // Many starts may have one due date, as after a night without power.
+        let rest = "due = ? AND seq < ? ORDER BY seq DESC"
+        func prepare(_ index: String, _ condition: String) throws(SQLiteFailure) -> Statement {
+            try Statement("\(select) INDEXED BY \(index) WHERE \(condition)", on: connection)
+        }
+        all = try prepare("start_due", order)
+        ofTask = try prepare("start_task", "task = ? AND \(order)")
+        allOfDate = try prepare("start_due", rest)
+        ofTaskOfDate = try prepare("start_task", "task = ? AND \(rest)")
     }
 
-    func starts(_ query: SkippedStartQuery) throws(SQLiteFailure) -> [SkippedStart] {
-        var starts: [SkippedStart] = []
-        try (query.task == nil ? all : ofTask).rows({ row in
-            if let task = query.task { row.add(task) }
-            row.add(query.since ?? .min)
-            row.add(query.until ?? .max)
-            row.add(query.limit)
-        }) { row throws(SQLiteFailure) in
-            if let start = try SkippedStartColumns.read(&row) { starts.append(start) }
+    /// The wanted rows, and the last row that was read if there may be more behind it.
+    typealias Found = (
+        rows: [(start: SkippedStart, number: Int64)], end: SkippedStartQuery.Place?
+    )
+
+    func starts(_ query: SkippedStartQuery) throws(SQLiteFailure) -> Found {
+        var found: Found = ([], nil)
+        guard query.limit > 0 else { return found }
+        let (since, until) = (query.since ?? .min, query.until ?? .max)
+        let task = query.tasks?.task
+        var read = 0
+        func take(_ row: inout Row) throws(SQLiteFailure) -> Bool {
+            let place = SkippedStartQuery.Place(due: row.int(), number: row.int())
+            let (name, kind) = (row.text(), row.text())
+            if query.matches(task: name, kind: kind),
+                let start = try SkippedStartColumns.read(&row)
+            {
+                found.rows.append((start, place.number))
+            }
+            read += 1
+            guard found.rows.count < query.limit, read < SkippedStartQuery.readMax else {
+                found.end = place
+                return false
+            }
             return true
         }
-        return starts
+        if let after = query.after, since <= after.due, after.due < until {
+            try (task == nil ? allOfDate : ofTaskOfDate).rows(
+                { row in
+                    if let task { row.add(task) }
+                    row.add(after.due)
+                    row.add(after.number)
+                },
+                take
+            )
+        }
+        guard found.end == nil else { return found }
+        try (task == nil ? all : ofTask).rows(
+            { row in
+                if let task { row.add(task) }
+                row.add(since)
+                row.add(min(until, query.after?.due ?? .max))
+            },
+            take
+        )
+        return found
     }
 }

@@ -97,6 +97,7 @@ struct StoreOpening: Sendable {
             try check(reader, lock)
             return FoundStore(opening: self, reader: reader, writer: nil, lock: lock)
         } catch {
+            // The file was not changed by it, and the first failure is the one to report.
             try? reader.close()
             throw error
         }
@@ -192,6 +193,7 @@ struct StoreOpening: Sendable {
             )
             return writer
         } catch {
+            // A transaction that was not committed is rolled back; the first failure is the one to report.
             try? writer.close()
             throw error
         }

@@ -21,13 +21,17 @@ final class StoreReader: @unchecked Sendable {
     private let output: Statement
     let pages: RunPages
     let skipped: SkippedStartReader
+    let letters: DeadLetterReader
     let audit: AuditReader
+    let checkpoints: CheckpointReader
 
     init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
         pages = try RunPages(connection)
         skipped = try SkippedStartReader(connection)
+        letters = try DeadLetterReader(connection)
         audit = try AuditReader(connection)
+        checkpoints = try CheckpointReader(connection)
         func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
             try Statement(sql, on: connection)
         }

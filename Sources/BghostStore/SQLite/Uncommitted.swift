@@ -38,13 +38,17 @@ struct Uncommitted {
         return records
     }
 
-    /// The starts that did not happen among the changes, the newest first.
-    func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] {
-        var starts: [SkippedStart] = []
-        for case .startSkipped(let start) in changes where query.matches(start) {
-            starts.append(start)
+    /// The wanted starts that did not happen among the changes, with numbers above those of all rows.
+    func skippedStarts(_ query: SkippedStartQuery) -> [(start: SkippedStart, number: Int64)] {
+        var starts: [(SkippedStart, Int64)] = []
+        var number = SkippedStartQuery.uncommitted
+        for case .startSkipped(let start) in changes {
+            if query.isAfter(due: start.due, number: number), query.matches(start) {
+                starts.append((start, number))
+            }
+            number += 1
         }
-        return starts.reversed()
+        return starts
     }
 
     /// The runs among these whose end has an effect, the newest first.
@@ -71,6 +75,7 @@ struct Uncommitted {
             case .accepted, .closed, .runStarted, .runEnded, .moved, .remembered, .runtimeConsumed,
                 .switched,
                 .quarantined, .paused, .notification, .startSkipped, .audited, .manifest,
+                .checkpointSaved, .checkpointDeleted,
                 .alert:
                 break
             }
@@ -122,7 +127,8 @@ struct Uncommitted {
         case .discarded(let id):
             if result.places[id] == .dead { move(id, .absent, &result) }
         case .moved, .remembered, .runtimeConsumed, .switched, .quarantined, .paused,
-            .notification, .startSkipped, .audited, .manifest, .alert:
+            .notification, .startSkipped, .audited, .manifest, .alert, .checkpointSaved,
+            .checkpointDeleted:
             break
         }
     }

@@ -31,6 +31,7 @@ package final class MemoryTransferJournal: TransferJournal {
 
     /// This journal always has room.
     package func onHealthChange(_ body: @escaping @Sendable (TransferJournalError?) -> Void) {}
+    package var health: TransferJournalHealth { TransferJournalHealth() }
     package func flush(until deadline: MonotonicInstant) -> Int { 0 }
 
     package func recover() throws(TransferJournalError) -> [TransferRecord] {

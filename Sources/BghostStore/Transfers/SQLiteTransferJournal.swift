@@ -16,7 +16,8 @@ internal import Synchronization
 /// A dispatch queue writes all changes that have arrived in one transaction, since the sync is what
 /// costs. After a failed sync or a damaged page every further commit fails. If the disk is full,
 /// commits that do not fit fail, and changes that must be kept wait in memory until there is
-/// room.
+/// room. After either the queue writes a small transaction from time to time, so that `health`
+/// tells when there is room again although no caller commits.
 package final class SQLiteTransferJournal: TransferJournal {
     private struct Job: Sendable {
         let changes: [TransferChange]
@@ -34,10 +35,12 @@ package final class SQLiteTransferJournal: TransferJournal {
         /// Changes that must be kept and could not be written yet; they precede all waiting jobs.
         var backlog = TransferBacklog()
         var retry = CommitRetry()
-        /// Whether a retry of the backlog is scheduled.
+        /// Whether a retry of the backlog, or a probe, is scheduled.
         var isRetryDue = false
-        /// Whether the observer has been told of a failure.
-        var isFailing = false
+        var failure: TransferJournalHealth.Failure?
+
+        /// Whether the queue has to try again by itself.
+        var mustRetry: Bool { !backlog.isEmpty || failure?.isFinal == false }
     }
 
     private let path: String
@@ -87,6 +90,10 @@ package final class SQLiteTransferJournal: TransferJournal {
 
     package func onHealthChange(_ body: @escaping @Sendable (TransferJournalError?) -> Void) {
         observer.withLock { $0 = body }
+    }
+
+    package var health: TransferJournalHealth {
+        inbox.withLock { TransferJournalHealth(failure: $0.failure, waiting: $0.backlog.count) }
     }
 
     private func notifyObserver(_ error: TransferJournalError?) { observer.withLock { $0 }?(error) }
@@ -171,7 +178,7 @@ package final class SQLiteTransferJournal: TransferJournal {
         while true {
             let (jobs, backlog, fault) = inbox.withLock { inbox in
                 defer { inbox.waiting = [] }
-                let isIdle = inbox.waiting.isEmpty && (!mustTry || inbox.backlog.isEmpty)
+                let isIdle = inbox.waiting.isEmpty && (!mustTry || !inbox.mustRetry)
                 if isIdle { inbox.isAwake = false }
                 return (isIdle ? nil : inbox.waiting, inbox.backlog, inbox.fault)
             }
@@ -227,24 +234,32 @@ package final class SQLiteTransferJournal: TransferJournal {
 
     /// Records what could not be written, and schedules a retry.
     private func finishBatch(_ backlog: TransferBacklog, _ failure: SQLiteFailure?) {
-        let isFailing = !backlog.isEmpty || failure?.isFatal == true
+        // A change that is itself at fault says nothing about the disk, in either direction.
+        let relevant = failure.flatMap { failure in
+            !backlog.isEmpty || failure.isTransient || failure.isFatal ? failure : nil
+        }
         let (isNews, pause) = inbox.withLock { inbox -> (Bool, UInt64?) in
+            let before = inbox.failure
             inbox.backlog = backlog
-            defer { inbox.isFailing = isFailing }
-            guard !backlog.isEmpty else {
+            let now = relevant.map {
+                TransferJournalHealth.Failure(
+                    since: before?.since ?? bgs_realtime_ns(),
+                    error: Self.error($0, "keep a transfer", path),
+                    isFinal: $0.isFatal
+                )
+            }
+            inbox.failure = failure == nil ? nil : now ?? before
+            let isNews = before?.isFinal != inbox.failure?.isFinal
+            guard inbox.mustRetry else {
                 inbox.retry.succeeded()
-                return (isFailing != inbox.isFailing, nil)
+                return (isNews, nil)
             }
             inbox.retry.failed(now: .zero)
             defer { inbox.isRetryDue = true }
             let pause = inbox.isRetryDue || inbox.isClosed ? nil : inbox.retry.due.since(.zero)
-            return (isFailing != inbox.isFailing, pause)
+            return (isNews, pause)
         }
-        if isNews {
-            notifyObserver(
-                isFailing ? failure.map { Self.error($0, "keep a transfer", path) } : nil
-            )
-        }
+        if isNews { notifyObserver(relevant.map { Self.error($0, "keep a transfer", path) }) }
         guard let pause else { return }
         // The task ends by itself; after `close` it has nothing to do.
         Task { [weak self] in
@@ -257,7 +272,7 @@ package final class SQLiteTransferJournal: TransferJournal {
     private func retry() {
         let mustWake = inbox.withLock { inbox in
             inbox.isRetryDue = false
-            guard !inbox.isClosed, !inbox.backlog.isEmpty else { return false }
+            guard !inbox.isClosed, inbox.mustRetry else { return false }
             defer { inbox.isAwake = true }
             return !inbox.isAwake
         }
@@ -266,9 +281,11 @@ package final class SQLiteTransferJournal: TransferJournal {
 
     private func attempt(_ lists: [[TransferChange]], _ tables: TransferTables) -> SQLiteFailure? {
         if let fault = inbox.withLock({ $0.fault }) { return fault }
-        guard lists.contains(where: { !$0.isEmpty }) else { return nil }
+        let isProbe = !lists.contains { !$0.isEmpty }
+        // An empty list must not hide that the last attempt failed.
+        if isProbe, health.failure == nil { return nil }
         do throws(SQLiteFailure) {
-            try tables.keep(lists)
+            if isProbe { try tables.probe() } else { try tables.keep(lists) }
             return nil
         } catch {
             if error.isFatal { inbox.withLock { $0.fault = error } }

@@ -108,6 +108,12 @@ final class TransferTables: @unchecked Sendable {
         }
     }
 
+    /// Checks whether there is room for a small transaction.
+    func probe() throws(SQLiteFailure) {
+        // SQLite writes the page of this number although the number stays the same.
+        try connection.run("PRAGMA user_version = \(TransferSchema.format.version)")
+    }
+
     private func write(_ change: TransferChange) throws(SQLiteFailure) {
         switch change {
         case .created(let record):
