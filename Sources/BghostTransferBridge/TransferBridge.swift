@@ -12,6 +12,8 @@ package final class TransferBridge: TransferObserver {
     package enum Event: Sendable {
         case sessionEnded(SessionEnd)
         case endsExpired([TransferRecord])
+        /// The journal has begun or ceased to fail.
+        case journalChanged
     }
 
     private struct State {
@@ -94,6 +96,7 @@ package final class TransferBridge: TransferObserver {
 
     package func journalFailed(_ error: TransferJournalError) {
         log.write(.error, "transfer.journal_failed", error.description)
+        add(.journalChanged)
     }
 
     package func journalRecovered() {
@@ -102,6 +105,7 @@ package final class TransferBridge: TransferObserver {
             "transfer.journal_recovered",
             "transfers are written down again, and what could not be meanwhile is stored"
         )
+        add(.journalChanged)
     }
 }
 

@@ -12,6 +12,7 @@ import BghostStore
 import BghostTransferRules
 import BghostWire
 import BghostTransferBridge
+import Synchronization
 import Testing
 
 /// The wakes of sessions whose transfers have ended, without a process and without a server.
@@ -105,6 +106,88 @@ import Testing
             // Not at once: the handler would fail again.
             #expect(daemon.executor.started.count == 1)
             #expect(daemon.owners.dispatcher.scheduler.requests(of: "urlSession.photos").count == 1)
+        }
+    }
+
+    @Test func `A failed wake is not repeated if its ends were acknowledged meanwhile`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let daemon = try TestOwners(actor.reactor, manifest: Self.manifest())
+            let table = try await Self.open(daemon)
+            let end = Self.end(1)
+            table.bridge.sessionEnded(end)
+            await ReactorActor.wait { !daemon.executor.started.isEmpty }
+            let wake = try #require(daemon.newestRun)
+            daemon.owners.transfers.acknowledge(
+                end.transfers.map(\.request.id),
+                of: Self.key,
+                table
+            )
+            daemon.end(wake, status: -1)
+            #expect(daemon.owners.dispatcher.scheduler.requests(of: "urlSession.photos").isEmpty)
+            await ReactorActor.wait { table.acknowledging.isEmpty }
+            #expect(daemon.executor.started.count == 1)
+        }
+    }
+
+    @Test func `A wake does not start if its ends were acknowledged while its worker loaded`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let daemon = try TestOwners(actor.reactor, manifest: Self.manifest())
+            let table = try await Self.open(daemon)
+            daemon.executor.state = .loading
+            let end = Self.end(1)
+            table.bridge.sessionEnded(end)
+            await ReactorActor.wait { daemon.owners.runs.count == 1 }
+            let wake = try #require(daemon.executor.runs.first)
+            daemon.owners.transfers.acknowledge(
+                end.transfers.map(\.request.id),
+                of: Self.key,
+                table
+            )
+            daemon.executor.state = .live
+            daemon.owners.supervisor.start(wake)
+            #expect(daemon.executor.started.isEmpty && daemon.executor.isIdle)
+            #expect(daemon.owners.runs.count == 0)
+            let record = try #require(daemon.store.lastRun(task: "urlSession.photos"))
+            #expect(record.outcome == .succeeded && record.startedAt == nil)
+            #expect(record.message == "its session has no ended transfers any more")
+            await ReactorActor.wait { table.acknowledging.isEmpty }
+            #expect(daemon.executor.started.isEmpty)
+            #expect(daemon.owners.dispatcher.scheduler.requests(of: "urlSession.photos").isEmpty)
+        }
+    }
+
+    @Test func `A question to the engine comes after the acknowledgements before it`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let daemon = try TestOwners(actor.reactor, manifest: Self.manifest())
+            let table = try await Self.open(daemon)
+            let (gate, opening) = AsyncStream<Never>.makeStream()
+            let order = Mutex<[String]>([])
+            daemon.owners.transfers.send(to: table) { _ in
+                for await _ in gate {}
+                order.withLock { $0.append("first") }
+            }
+            daemon.owners.transfers.send(to: table) { _ in
+                order.withLock { $0.append("second") }
+            }
+            let question = Task {
+                _ = actor
+                _ = await daemon.owners.transfers.transfers()
+                order.withLock { $0.append("question") }
+            }
+            // Others run as often as it would take them to come first.
+            for _ in 0..<100 { await Task.yield() }
+            #expect(order.withLock { $0.isEmpty })
+            opening.finish()
+            await question.value
+            #expect(order.withLock { $0 } == ["first", "second", "question"])
+            await ReactorActor.wait { table.pendingMessages.isEmpty }
+            #expect(table.lastDelivery == nil)
         }
     }
 

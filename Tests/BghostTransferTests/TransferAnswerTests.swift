@@ -173,6 +173,12 @@ struct TransferAnswerTests {
                 // All bytes must have arrived, because each byte restarts the idle timeout.
                 let sent: UInt64 = part == "body" ? 50_000 : 0
                 while await bench.engine.list().first?.moved ?? 0 < sent { await Task.yield() }
+                // So does the head, with which the version is known.
+                while part != "nothing",
+                    await bench.engine.list().first?.record.point.validator == nil
+                {
+                    await Task.yield()
+                }
                 bench.clock.advance(by: .seconds(60))
                 #expect(await bench.engine.end(of: id)?.status.state == .done)
                 #expect(bench.witness.faults == [.idle])

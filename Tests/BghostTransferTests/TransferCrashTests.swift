@@ -268,6 +268,8 @@ struct TransferRestartTests {
 
         func onHealthChange(_ body: @escaping @Sendable (TransferJournalError?) -> Void) {}
 
+        var health: TransferJournalHealth { journal.health }
+
         func flush(until deadline: MonotonicInstant) -> Int { 0 }
 
         func recover() throws(TransferJournalError) -> [TransferRecord] { try journal.recover() }

@@ -49,7 +49,7 @@ extension TransferCoordinator {
         guard let run = runs.run(call.run) else {
             return replies.answer(call, executor, CallStatus.stale)
         }
-        let request: TransferRequest
+        var request: TransferRequest
         do {
             let now = clock.wall
             request = try TransferRequest(
@@ -63,16 +63,18 @@ extension TransferCoordinator {
         } catch {
             return replies.refuse(call, executor, .of(error.code), Self.refusal(plugin, error))
         }
+        if let trace = run.record.trace { request.keep(trace.context) }
         measureData(executor.plugin.name)
         // Record the run before the transfer can end, because the run may be about to wait for it.
         table.beganBy[request.id] = call.run
         if run.machine.stopReason != nil { run.hasDetached = true }
         noteRenewal(call.run, table)
         let serial = executor.serial
-        let engine = table.engine
+        let (engine, delivery) = (table.engine, table.lastDelivery)
         replies.open(executor)
         // The task is not awaited; it answers the call when the transfer is in the journal.
-        Task { [reference] in
+        Task { [reference, request] in
+            await delivery?.value
             let result: Result<TransferEngine.Created, any Error>
             do {
                 result = .success(try await engine.create(request))
@@ -159,11 +161,12 @@ extension TransferCoordinator {
         }
         let serial = executor.serial
         let number = call.number
-        let engine = table.engine
+        let (engine, delivery) = (table.engine, table.lastDelivery)
         let plugin = executor.plugin.name
         replies.open(executor)
         // The task is not awaited; `detachTransfers` and the end of the run cancel it.
         let task = Task { [reference] in
+            await delivery?.value
             let record = await engine.take(id, of: plugin)
             reference.perform { $0.transferEnded(number, serial, id, record) }
         }
@@ -289,11 +292,13 @@ extension TransferCoordinator {
         _ text: String,
         _ body: @escaping @Sendable (TransferEngine, TransferRecord) async -> Bool
     ) {
-        guard let engine = table?.engine, let id = RunID(text) else {
+        guard let table, let id = RunID(text) else {
             return replies.answer(call, executor, CallStatus.absent)
         }
+        let (engine, delivery) = (table.engine, table.lastDelivery)
         let plugin = executor.plugin.name
         reply(to: call, of: executor) {
+            await delivery?.value
             guard let record = await engine.find(id, of: plugin), await body(engine, record) else {
                 return Reply(call: call.number, status: CallStatus.absent)
             }
@@ -312,11 +317,11 @@ extension TransferCoordinator {
         guard after.isEmpty == (last == nil) else {
             return replies.answer(call, executor, CallStatus.argument)
         }
-        guard let engine = table?.engine else {
-            return replies.answer(call, executor, CallStatus.permission)
-        }
+        guard let table else { return replies.answer(call, executor, CallStatus.permission) }
+        let (engine, delivery) = (table.engine, table.lastDelivery)
         let plugin = executor.plugin.name
         reply(to: call, of: executor) {
+            await delivery?.value
             let views = await engine.list(plugin: plugin).filter { view in
                 view.record.request.session == session
                     && last.map { view.record.request.id > $0 } ?? true

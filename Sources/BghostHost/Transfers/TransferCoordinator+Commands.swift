@@ -16,6 +16,7 @@ extension TransferCoordinator {
     nonisolated(nonsending) func transfers() async -> [TransferView] {
         guard let table else { return [] }
         let bridge = table.bridge
+        await table.lastDelivery?.value
         return await table.engine.list().map { view in
             TransferView(
                 view.record,

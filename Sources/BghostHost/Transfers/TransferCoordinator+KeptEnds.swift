@@ -49,9 +49,8 @@ extension TransferCoordinator {
 
     /// Passes the kept transfers of a session to a run.
     func claimEnds(_ call: Call, _ executor: any RunExecutor, _ session: String, _ bytesMax: Int) {
-        guard let engine = table?.engine else {
-            return replies.answer(call, executor, CallStatus.permission)
-        }
+        guard let table else { return replies.answer(call, executor, CallStatus.permission) }
+        let (engine, delivery) = (table.engine, table.lastDelivery)
         guard runs.run(call.run) != nil else {
             return replies.answer(call, executor, CallStatus.stale)
         }
@@ -61,6 +60,7 @@ extension TransferCoordinator {
         let pageBytesMax = min(bytesMax, Self.listBytesMax)
         // The task is not awaited; it ends with the engine's answer.
         Task { [reference] in
+            await delivery?.value
             let page = await engine.claim(in: key, bytesMax: pageBytesMax)
             reference.perform { $0.claimed(page, call, serial, bytesMax) }
         }

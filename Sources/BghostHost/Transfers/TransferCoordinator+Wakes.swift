@@ -36,6 +36,7 @@ extension TransferCoordinator {
                 table.ends[end.session] = end
                 submitWakeIfComplete(end.session)
             case .endsExpired(let records): expired(records, table)
+            case .journalChanged: onJournalChange()
             }
         }
     }
@@ -102,12 +103,11 @@ extension TransferCoordinator {
 
     /// Withdraws the request of a session's wake.
     func withdrawWake(_ key: SessionKey) {
-        guard let session = table?.session(key.session, of: key.plugin),
-            table?.ends[key] == nil,
-            dispatcher.scheduler.requests(of: session.taskIdentifier).contains(where: {
-                !$0.isManual
-            })
+        guard let session = table?.session(key.session, of: key.plugin), table?.ends[key] == nil
         else { return }
+        // An operator's request would be withdrawn with it. The wake then begins, and ends without its handler.
+        let requests = dispatcher.scheduler.requests(of: session.taskIdentifier)
+        guard !requests.isEmpty, !requests.contains(where: \.isManual) else { return }
         let (withdrawn, effects) = dispatcher.propose { scheduler, now, effects in
             scheduler.withdrawAll(of: [session.taskIdentifier], now: now, &effects)
         }
@@ -117,6 +117,19 @@ extension TransferCoordinator {
     }
 
     // MARK: Runs
+
+    /// Whether a wake that is about to start has no ends to report.
+    ///
+    /// Another run can take them while the request of the wake is stored or its worker loads the
+    /// plugin; until then there is nothing to withdraw.
+    func hasNothingToReport(to run: ActiveRun) -> Bool {
+        guard !run.isManual, let table,
+            let session = table.sessions.values.first(where: {
+                $0.taskIdentifier == run.record.task
+            })
+        else { return false }
+        return table.ends[SessionKey(plugin: session.plugin, session: session.name)] == nil
+    }
 
     /// The parameters of a run of a session's task.
     func wakeParameters(of run: ActiveRun) -> String {
@@ -165,6 +178,9 @@ extension TransferCoordinator {
             } else {
                 // Do not restart a failed or cancelled wake at once.
                 delay = wakePause
+                // The scheduler has just queued its retry, which may have nothing to tell any more: another
+                // run can acknowledge the ends while the wake runs.
+                withdrawWake(wake.session)
             }
         }
         if hasPlugin(run.record.plugin) {
@@ -189,19 +205,30 @@ extension TransferCoordinator {
     }
 
     /// Sends the engine an acknowledgement of ends; ``end()`` waits until it is processed.
+    ///
+    /// Tasks reach the engine in any order, so each awaits the one before it, and what a plugin or an
+    /// operator asks awaits the last one. Otherwise a run could receive an end that an earlier run
+    /// has acknowledged.
     func send(
         to table: TransferTable,
         _ message: @escaping @Sendable (TransferEngine) async -> Void
     ) {
         table.lastMessage += 1
-        let (number, engine) = (table.lastMessage, table.engine)
-        table.pendingMessages[number] = Task { [reference] in
+        let (number, engine, previous) = (table.lastMessage, table.engine, table.lastDelivery)
+        let delivery = Task { [reference] in
+            await previous?.value
             await message(engine)
             reference.perform { $0.delivered(number) }
         }
+        table.pendingMessages[number] = delivery
+        table.lastDelivery = delivery
     }
 
-    private func delivered(_ message: UInt64) { table?.pendingMessages[message] = nil }
+    private func delivered(_ message: UInt64) {
+        guard let table else { return }
+        table.pendingMessages[message] = nil
+        if message == table.lastMessage { table.lastDelivery = nil }
+    }
 
     func acknowledged(_ ids: [RunID]) {
         takeEvents()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
 internal import BghostBase
 internal import BghostDispatch
 internal import BghostFacts
@@ -32,6 +33,7 @@ final class TransferCoordinator {
     let manifestPath: String
     /// The delay of the next wake of a session whose handler creates new transfers in each, nanoseconds.
     let wakePause: Int64
+    private let spans: (any SpanRecorder)?
     private let state: StateDirectory
     private let dataDirectories: DataDirectories
     private let reactor: Reactor
@@ -41,6 +43,8 @@ final class TransferCoordinator {
     private(set) var measureData: (_ plugin: String) -> Void = { _ in }
     /// Whether the manifest still has a plugin.
     private(set) var hasPlugin: (_ plugin: String) -> Bool = { _ in false }
+    /// Called when the journal has begun or ceased to fail.
+    var onJournalChange: () -> Void = {}
     private(set) lazy var reference = ReactorReference(self, on: reactor)
 
     init(
@@ -71,6 +75,7 @@ final class TransferCoordinator {
         self.spawner = spawner
         self.manifest = manifest
         log = configuration.log
+        spans = configuration.spans
         manifestPath = configuration.manifestPath
         wakePause = configuration.timeouts.wake
     }
@@ -102,6 +107,7 @@ final class TransferCoordinator {
             journal: journal,
             clock: TransferBridgeClock(bridge: bridge),
             observer: bridge,
+            spans: spans,
             requirements: { request in
                 !request.isDiscretionary || bridge.isGoodMoment.load(ordering: .relaxed)
             },
@@ -193,6 +199,17 @@ final class TransferCoordinator {
             "transfer.journal_gave_up",
             "could not store the state of " + CountText.of(lost, "transfer")
                 + " before the end: the next start continues with the state before"
+        )
+    }
+
+    /// The state of the journal for `status`; `nil` if none is open.
+    var journalStatus: TransferJournalStatus? {
+        guard let health = table?.journal.health else { return nil }
+        return TransferJournalStatus(
+            failingSince: health.failure?.since,
+            problem: health.failure?.error.description,
+            isFinal: health.failure?.isFinal ?? false,
+            waiting: health.waiting
         )
     }
 

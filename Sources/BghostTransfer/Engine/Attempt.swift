@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostTransferRules
 internal import AsyncHTTPClient
 internal import NIOCore
@@ -22,6 +23,8 @@ struct Attempt: Sendable {
     /// Whether the journal may hold the progress of another version of the file than the one that
     /// now arrives.
     let mustSettle: Bool
+    /// The span of the attempt, which its requests carry; `nil` if it is not recorded.
+    let span: TraceContext?
     /// Reports progress; returns at once.
     let moved: @Sendable (TransferPoint) -> Void
     /// Records a position; returns when it is in the journal.
@@ -54,6 +57,10 @@ struct Attempt: Sendable {
         try RequestHeaders.check(headers, sendsDigest: false, isFenced: true)
         if !origin.hasSameOrigin(as: address) {
             headers = RequestHeaders.redirected(headers, sameOrigin: false, keepsBody: true)
+        }
+        if let span, request.trace != nil {
+            headers.removeAll { TraceHeaders.has([$0.0]) }
+            headers += TraceHeaders.of(span)
         }
         headers.removeAll { dropped.contains($0.0.lowercased()) }
         let given = Set(headers.map { $0.0.lowercased() })

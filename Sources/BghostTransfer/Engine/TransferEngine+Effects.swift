@@ -78,7 +78,7 @@ extension TransferEngine {
             )
             return AttemptResult(end: .failed(fault), point: entry.record.point)
         }
-        return await attempt.run(from: entry.record.point)
+        return await traced(attempt, number) { await attempt.run(from: entry.record.point) }
     }
 
     private func attempt(_ entry: Live, _ number: Int, _ meter: TransferMeter) -> Attempt? {
@@ -93,6 +93,7 @@ extension TransferEngine {
             clock: clock,
             boot: boot,
             mustSettle: entry.hasVersion || entry.record.point.validator != nil,
+            span: span(of: request),
             moved: { [progressTable, weak self] point in
                 let entry = ProgressTable.Entry(attempt: number, point: point)
                 guard progressTable.put(id, entry) else { return }

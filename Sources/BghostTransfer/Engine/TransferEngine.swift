@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 internal import BghostLinux
 package import BghostTransferRules
 
@@ -59,6 +59,7 @@ package actor TransferEngine {
     let random: @Sendable (UInt64) -> UInt64
     let boot: String
     weak let observer: (any TransferObserver)?
+    let spans: (any SpanRecorder)?
 
     var live: [RunID: Live] = [:]
     var ended: [RunID: TransferRecord] = [:]
@@ -94,6 +95,7 @@ package actor TransferEngine {
     ///   - access: the files and hosts that a plugin's transfers may use now; `nil` if there is no
     ///     such plugin. Called on any thread; must not block.
     ///   - requirements: whether the requirements of a transfer are met; called likewise.
+    ///   - spans: gets the span of each attempt of a transfer with a trace; `nil` records none.
     ///   - random: a random number below its argument.
     package init(
         limits: TransferLimits = TransferLimits(),
@@ -102,6 +104,7 @@ package actor TransferEngine {
         network: NetworkSettings = .system,
         clock: any TransferClock = SystemTransferClock(),
         observer: (any TransferObserver)? = nil,
+        spans: (any SpanRecorder)? = nil,
         requirements: @escaping @Sendable (TransferRequest) -> Bool = { _ in true },
         random: @escaping @Sendable (UInt64) -> UInt64 = { UInt64.random(in: 0..<$0) },
         access: @escaping @Sendable (_ plugin: String) -> TransferAccess?
@@ -110,6 +113,7 @@ package actor TransferEngine {
         self.journal = journal
         self.clock = clock
         self.observer = observer
+        self.spans = spans
         self.requirements = requirements
         self.random = random
         self.access = access

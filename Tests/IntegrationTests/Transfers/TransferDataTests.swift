@@ -57,8 +57,13 @@ extension Integration {
                         #expect(line.message.contains("no room for it"), "\(line.message)")
                         #expect(line.message.contains("raise `limits.data`"), "\(line.message)")
                         expectBelowLimit(daemon)
-                        let waiting = await daemon.host.transfers().filter {
-                            $0.stateName == "retrying"
+                        // Its next attempt may begin at once, and fails again.
+                        var waiting: [TransferView] = []
+                        while waiting.isEmpty {
+                            await Task.yield()
+                            waiting = await daemon.host.transfers().filter {
+                                $0.stateName == "retrying"
+                            }
                         }
                         #expect(waiting.count == 1)
                         #expect(waiting.first?.fault.contains("no room for it") == true)
