@@ -33,6 +33,7 @@ import Testing
         "dashboard": ["listen": "\"127.0.0.1:8645\""],
         "alerts": ["to": "[{ \"ntfy\": \"https://ntfy.sh/topic\" }]"],
         "heartbeat": ["url": "\"https://hc-ping.com/x\""],
+        "traces": ["endpoint": "\"http://127.0.0.1:4318/v1/traces\""],
         "fleet": fleet,
     ]
 

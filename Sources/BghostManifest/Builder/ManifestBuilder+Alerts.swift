@@ -117,7 +117,7 @@ extension ManifestBuilder {
         return .command(arguments: arguments, to: node["to"]?.string)
     }
 
-    private func headers(_ node: JSONNode?, in source: ManifestSource) -> [AlertHeader] {
+    func headers(_ node: JSONNode?, in source: ManifestSource) -> [AlertHeader] {
         (node?.object ?? []).compactMap { member in
             guard let written = member.value.string else {
                 collector.report(
@@ -170,7 +170,7 @@ extension ManifestBuilder {
     }
 
     /// Reads a URL; messages show it as written, because the resolved one may contain a secret.
-    private func url(_ node: JSONNode?, in source: ManifestSource) -> String? {
+    func url(_ node: JSONNode?, in source: ManifestSource) -> String? {
         guard let node, let written = node.string else { return nil }
         let value = expansion(source).expand(written, at: node.span)
         // A reference that could not be resolved is reported already.

@@ -29,6 +29,7 @@ struct ManifestBuilder {
         host.log = log(node["log"], in: main)
         host.alerts = alerts(node["alerts"], in: main)
         host.heartbeat = heartbeat(node["heartbeat"], in: main)
+        host.traces = traces(node["traces"], in: main)
         host.fleet = fleet(node["fleet"], in: main)
         host.slots = node["slots"]?.int64.map { Int(clamping: $0) }
         host.onChange = node["onChange"]?.string.flatMap(ManifestChange.init) ?? .ask

@@ -291,6 +291,21 @@ extension DiagnosticCode {
             of the lease: its runs are stopped when half of the lease has passed without an answer, and must \
             have ended before another host may serve their starts.
             """
+        case .traceEndpointWithoutPath:
+            """
+            `traces` sends to the address as it is written. Receivers of OTLP over HTTP listen at a path, \
+            which is /v1/traces for the collector of OpenTelemetry, Jaeger and most others.
+            """
+        case .traceEndpointOfGRPC:
+            """
+            The port 4317 is that of OTLP over gRPC, which bghost does not speak. The same receivers take \
+            OTLP over HTTP at port 4318.
+            """
+        case .traceHeadersInClear:
+            """
+            The headers of `traces` often hold a token, and spans hold names of tasks and servers. Over \
+            http:// everybody on the way can read both. Use https://, or send to a collector on this machine.
+            """
         case .tooManyProblems:
             "There are more problems than are worth reading at once. Mend the first ones and try again."
         case .unresolvedSecret:

@@ -65,6 +65,11 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case onceWithoutCalendar = "BG1068"
     case onceWithoutFleet = "BG1069"
 
+    // Traces.
+    case traceEndpointWithoutPath = "BG1071"
+    case traceEndpointOfGRPC = "BG1072"
+    case traceHeadersInClear = "BG1073"
+
     // The surroundings.
     case unresolvedSecret = "BG2004"
 

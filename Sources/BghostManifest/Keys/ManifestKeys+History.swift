@@ -42,7 +42,7 @@ extension ManifestKeys {
             ManifestKey("audit", .section(audit), "How what others do to the daemon is noted."),
             ManifestKey("log", .section(log), "How the log is written."),
             fleet,
-        ] + reports
+        ] + reports + [traces]
 
     static let audit = ManifestSection(
         noun: "section `audit`",

@@ -20,6 +20,7 @@ package enum HostKey: String, CaseIterable, Sendable {
     case log
     case alerts
     case heartbeat
+    case traces
     case fleet
 
     /// Whether a reload may change it.
@@ -30,7 +31,8 @@ package enum HostKey: String, CaseIterable, Sendable {
     /// Whether it watches its manifest is decided when it starts.
     package var mayChange: Bool {
         switch self {
-        case .slots, .timeZone, .facts, .powerPolicy, .history, .audit, .log, .alerts, .heartbeat:
+        case .slots, .timeZone, .facts, .powerPolicy, .history, .audit, .log, .alerts, .heartbeat,
+            .traces:
             true
         case .stateDirectory, .control, .controlGroup, .controlRole, .require, .dashboard, .fleet,
             .onChange:
@@ -56,6 +58,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .log: one.log == other.log
         case .alerts: one.alerts == other.alerts
         case .heartbeat: one.heartbeat == other.heartbeat
+        case .traces: one.traces == other.traces
         case .fleet: one.fleet == other.fleet
         }
     }
@@ -79,6 +82,7 @@ package enum HostKey: String, CaseIterable, Sendable {
         case .log: settings.log = other.log
         case .alerts: settings.alerts = other.alerts
         case .heartbeat: settings.heartbeat = other.heartbeat
+        case .traces: settings.traces = other.traces
         case .fleet: settings.fleet = other.fleet
         }
     }
@@ -97,7 +101,7 @@ package enum HostKey: String, CaseIterable, Sendable {
             settings.require.isEmpty
                 ? nil : settings.require.map(\.rawValue).sorted().joined(separator: ", ")
         case .dashboard: settings.dashboard?.listen.description
-        case .timeZone, .facts, .history, .audit, .log, .alerts, .heartbeat, .fleet: nil
+        case .timeZone, .facts, .history, .audit, .log, .alerts, .heartbeat, .traces, .fleet: nil
         }
     }
 }

@@ -36,6 +36,8 @@ package struct HostSettings: Equatable, Sendable {
     package var alerts: AlertSettings?
     /// Where the daemon reports that it lives; `nil` for nowhere.
     package var heartbeat: HeartbeatSettings?
+    /// Where the daemon sends traces; `nil` for nowhere.
+    package var traces: TraceSettings?
     /// The fleet of which the host is a member; `nil` for none.
     package var fleet: FleetSettings?
 
@@ -56,6 +58,7 @@ package struct HostSettings: Equatable, Sendable {
         log: LogSettings = LogSettings(),
         alerts: AlertSettings? = nil,
         heartbeat: HeartbeatSettings? = nil,
+        traces: TraceSettings? = nil,
         fleet: FleetSettings? = nil
     ) {
         self.stateDirectory = stateDirectory
@@ -74,6 +77,7 @@ package struct HostSettings: Equatable, Sendable {
         self.log = log
         self.alerts = alerts
         self.heartbeat = heartbeat
+        self.traces = traces
         self.fleet = fleet
     }
 }

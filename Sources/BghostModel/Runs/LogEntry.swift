@@ -33,6 +33,8 @@ package struct LogEntry: Equatable, Sendable {
     package var task: String?
     package var plugin: String?
     package var run: RunID?
+    /// The id of the trace in which the run is; `nil` if there is none.
+    package var trace: String?
 
     package init(
         sequence: UInt64,
@@ -43,7 +45,8 @@ package struct LogEntry: Equatable, Sendable {
         message: String,
         task: String? = nil,
         plugin: String? = nil,
-        run: RunID? = nil
+        run: RunID? = nil,
+        trace: String? = nil
     ) {
         self.sequence = sequence
         self.time = time
@@ -54,5 +57,6 @@ package struct LogEntry: Equatable, Sendable {
         self.task = task
         self.plugin = plugin
         self.run = run
+        self.trace = trace
     }
 }

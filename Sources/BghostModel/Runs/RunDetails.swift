@@ -12,14 +12,21 @@ package final class RunDetails: Equatable, Sendable {
     package let crash: CrashReport?
     /// The lines that the run printed or logged, each with its line break.
     package let output: String
+    /// The checkpoint that the run's request has now; only in the answer about one run.
+    package let checkpoint: CheckpointSummary?
 
-    package init(crash: CrashReport? = nil, output: String = "") {
+    package init(
+        crash: CrashReport? = nil,
+        output: String = "",
+        checkpoint: CheckpointSummary? = nil
+    ) {
         self.crash = crash
         self.output = output
+        self.checkpoint = checkpoint
     }
 
     package static func == (a: RunDetails, b: RunDetails) -> Bool {
-        a.crash == b.crash && a.output == b.output
+        a.crash == b.crash && a.output == b.output && a.checkpoint == b.checkpoint
     }
 }
 

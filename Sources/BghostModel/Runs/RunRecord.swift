@@ -54,10 +54,13 @@ package struct RunRecord: Equatable, Codable, Sendable {
     /// It is set after the scheduler has decided how the request continues, and does not affect that
     /// decision.
     package var details: RunDetails?
+    /// Its place in a trace; `nil` if it has none.
+    package var trace: RunTrace?
 
     private enum CodingKeys: String, CodingKey {
         case id, request, task, plugin, attempt, epoch, state, outcome, stopReason, message, result
         case progress, limits, pid, submittedAt, startedAt, endedAt, duration, usage, kind, origin
+        case trace
     }
 
     package init(
@@ -82,7 +85,8 @@ package struct RunRecord: Equatable, Codable, Sendable {
         usage: RunUsage = RunUsage(),
         kind: TaskKind? = nil,
         origin: RunOrigin? = nil,
-        details: RunDetails? = nil
+        details: RunDetails? = nil,
+        trace: RunTrace? = nil
     ) {
         self.id = id
         self.request = request
@@ -106,6 +110,7 @@ package struct RunRecord: Equatable, Codable, Sendable {
         self.kind = kind
         self.origin = origin
         self.details = details
+        self.trace = trace
     }
 }
 

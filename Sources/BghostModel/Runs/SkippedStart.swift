@@ -88,28 +88,102 @@ package struct SkippedStart: Equatable, Sendable {
 }
 
 /// A question for starts that did not happen, the latest due date first.
-package struct SkippedStartQuery: Equatable, Sendable {
-    package var task: String?
+package struct SkippedStartQuery: Sendable {
+    /// A place between two rows: when the row before it was due, Unix nanoseconds, and its number.
+    package struct Place: Equatable, Sendable {
+        package var due: Int64
+        package var number: Int64
+
+        package init(due: Int64, number: Int64) {
+            self.due = due
+            self.number = number
+        }
+    }
+
+    /// The number of the first row that is not committed; committed rows have smaller ones.
+    package static let uncommitted: Int64 = 1 << 62
+    /// The most rows that one page reads, with those that it leaves out.
+    package static let readMax = 20_000
+
+    package var tasks: TaskFilter?
+    /// Whether a task is one of the wanted plugin; `nil` for all.
+    ///
+    /// Any thread may call it.
+    package var isOfPlugin: (@Sendable (_ task: String) -> Bool)?
+    package var kind: SkippedStart.Kind?
     /// The earliest due date, Unix nanoseconds.
     package var since: Int64?
     /// It was due before this, Unix nanoseconds.
     package var until: Int64?
+    /// Only rows behind this one.
+    package var after: Place?
     package var limit: Int
 
     package init(
-        task: String? = nil,
+        tasks: TaskFilter? = nil,
+        kind: SkippedStart.Kind? = nil,
         since: Int64? = nil,
         until: Int64? = nil,
+        after: Place? = nil,
         limit: Int
     ) {
-        self.task = task
+        self.tasks = tasks
+        self.kind = kind
         self.since = since
         self.until = until
+        self.after = after
         self.limit = limit
     }
 
+    /// Whether a row is wanted that is due within the times.
+    package func matches(task: String, kind: String) -> Bool {
+        (self.kind?.rawValue ?? kind) == kind && (tasks?.matches(task) ?? true)
+            && (isOfPlugin?(task) ?? true)
+    }
+
     package func matches(_ start: SkippedStart) -> Bool {
-        (task ?? start.task) == start.task && (since ?? .min) <= start.due
-            && (until.map { start.due < $0 } ?? true)
+        (since ?? .min) <= start.due && (until.map { start.due < $0 } ?? true)
+            && matches(task: start.task, kind: start.kind.rawValue)
+    }
+
+    /// Whether a row is behind ``after``.
+    package func isAfter(due: Int64, number: Int64) -> Bool {
+        guard let after else { return true }
+        return (due, number) < (after.due, after.number)
+    }
+}
+
+/// A page of starts that did not happen, the latest due date first.
+package struct SkippedStartPage: Equatable, Sendable {
+    package var starts: [SkippedStart]
+    /// Where the next page begins; `nil` if there is none.
+    ///
+    /// A page that reads the most rows may have fewer starts than its limit, even none.
+    package var next: SkippedStartQuery.Place?
+
+    package init(starts: [SkippedStart] = [], next: SkippedStartQuery.Place? = nil) {
+        self.starts = starts
+        self.next = next
+    }
+
+    /// Assembles a page.
+    ///
+    /// - Parameters:
+    ///   - rows: wanted rows with their numbers, in any order; each once.
+    ///   - end: the last row that was read, if there may be more behind it.
+    package init(
+        _ rows: [(start: SkippedStart, number: Int64)],
+        end: SkippedStartQuery.Place?,
+        limit: Int
+    ) {
+        let wanted = rows.filter { row in
+            end.map { (row.start.due, row.number) >= ($0.due, $0.number) } ?? true
+        }
+        let sorted = wanted.sorted { ($0.start.due, $0.number) > ($1.start.due, $1.number) }
+        starts = sorted.prefix(max(0, limit)).map(\.start)
+        next = end
+        if sorted.count > limit, limit > 0 {
+            next = .init(due: sorted[limit - 1].start.due, number: sorted[limit - 1].number)
+        }
     }
 }
