@@ -93,7 +93,9 @@ package struct Ledger: Sendable {
         case .remembered(let memory):
             memories[memory.identifier] = memory.isEmpty ? nil : memory
         // The scheduler does not decide these changes.
-        case .notification, .quarantined, .startSkipped, .audited, .manifest, .alert: break
+        case .notification, .quarantined, .startSkipped, .audited, .manifest, .alert,
+            .checkpointSaved, .checkpointDeleted:
+            break
         case .paused(let target, let pause): pauses[target] = pause
         case .switched(let plugin, let off): disabledPlugins[plugin] = off
         }

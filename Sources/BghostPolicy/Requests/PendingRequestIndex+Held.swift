@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+
 /// The memory of the requests that plugins have submitted, and of the identifiers that they have added.
 ///
 /// The index updates the sums with each change, so a query takes constant time. Requests of operators and of
@@ -44,7 +46,8 @@ extension PendingRequestIndex.Entries {
 extension Request {
     /// The memory that it uses while it waits, bytes; 0 unless a plugin submitted it.
     var heldBytes: Int {
-        submitter.isPlugin ? Self.heldBytes(task: task, parameters: parameters) : 0
+        guard submitter.isPlugin else { return 0 }
+        return Self.heldBytes(task: task, parameters: parameters) + (trace?.state.utf8.count ?? 0)
     }
 
     /// The memory that a plugin's request uses while it waits, bytes.

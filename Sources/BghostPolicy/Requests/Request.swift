@@ -36,6 +36,8 @@ package struct Request: Equatable, Codable, Sendable {
     package var missed: MissedStarts?
     package var submitter: Submitter
     package var counters: AttemptCounters
+    /// The place in a trace from which it was submitted; `nil` if its submitter named none.
+    package var trace: TraceContext?
 
     /// The keys in recorded decisions; three of them have the former names of their properties.
     private enum CodingKeys: String, CodingKey {
@@ -44,7 +46,7 @@ package struct Request: Equatable, Codable, Sendable {
         case priority, requirements
         case isManual = "isSimulated"
         case scheduledTime = "slot"
-        case missed, submitter, counters
+        case missed, submitter, counters, trace
     }
 
     package init(
@@ -62,7 +64,8 @@ package struct Request: Equatable, Codable, Sendable {
         scheduledTime: Int64? = nil,
         missed: MissedStarts? = nil,
         submitter: Submitter = .operator,
-        counters: AttemptCounters = AttemptCounters()
+        counters: AttemptCounters = AttemptCounters(),
+        trace: TraceContext? = nil
     ) {
         self.id = id
         self.task = task
@@ -79,10 +82,25 @@ package struct Request: Equatable, Codable, Sendable {
         self.missed = missed
         self.submitter = submitter
         self.counters = counters
+        self.trace = trace
     }
 
     /// The number of its next run, from 1.
     package var attempt: Int { counters.runs + 1 }
+
+    /// When it could start, if nothing else blocked it, Unix nanoseconds.
+    var due: Int64 {
+        isManual ? submittedAt : max(submittedAt, earliestBegin ?? .min)
+    }
+
+    /// When it could start for the first time, Unix nanoseconds; a retry has replaced its date, so the
+    /// submission or the time of its schedule stands for that.
+    var firstDue: Int64 { isRetry ? scheduledTime ?? submittedAt : due }
+
+    /// The trace of its next run, as its submitter named it; `nil` if it named none.
+    var runTrace: RunTrace? {
+        trace.map { RunTrace(context: $0, parent: $0.span, since: firstDue) }
+    }
 
     /// The same request with its date moved by a step of the clock; `nil` if it has no date.
     func moved(by step: Int64) -> Request? {

@@ -92,6 +92,8 @@ extension PendingRequestIndex {
 
         // MARK: Requests
 
+        func identifier(_ number: Int) -> String { identifiers[number] }
+
         func identifierLength(_ number: Int) -> Int { identifiers.length(number) }
 
         func hasRetries(_ number: Int) -> Bool { extras(number)?.retries.isEmpty == false }

@@ -79,6 +79,15 @@ struct RequestRow: Sendable {
     /// Whether its request counts towards the quota: a plugin submitted it.
     var countsInQuota: Bool { hasRequest && flags.contains(.isOfPlugin) }
 
+    /// Whether its request may have a submitter of this kind; `false` only if that is certain.
+    func mayBe(from kind: Submitter.Kind) -> Bool {
+        switch kind {
+        case .operator: flags.isDisjoint(with: [.isOfManifest, .isOfPlugin])
+        case .manifest: flags.contains(.isOfManifest)
+        case .run, .plugin: flags.contains(.isOfPlugin)
+        }
+    }
+
     /// Whether a plugin has added its identifier.
     var isOfPluginEntry: Bool {
         get { flags.contains(.isOfPluginEntry) }
@@ -161,6 +170,6 @@ struct RequestRow: Sendable {
         }
         return request.latestBegin == nil && request.scheduledTime == nil && request.missed == nil
             && request.counters == AttemptCounters() && Int(priority) == request.priority
-            && !request.isManual && request.tolerance == 0
+            && !request.isManual && request.tolerance == 0 && request.trace == nil
     }
 }

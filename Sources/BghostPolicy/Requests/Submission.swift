@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
 package import BghostFacts
 package import BghostModel
 
@@ -25,6 +26,8 @@ package struct Submission: Equatable, Codable, Sendable {
     var requirements: RequirementSet
     /// Whether a manual run starts although its requirements are unmet.
     package var ignoresRequirements: Bool
+    /// The place in a trace from which it is submitted; `nil` if there is none.
+    package var trace: TraceContext?
 
     package init(
         task: String,
@@ -36,7 +39,8 @@ package struct Submission: Equatable, Codable, Sendable {
         onConflict: Conflict = .replace,
         priority: Int? = nil,
         requirements: RequirementSet = [],
-        ignoresRequirements: Bool = false
+        ignoresRequirements: Bool = false,
+        trace: TraceContext? = nil
     ) {
         self.task = task
         self.kind = kind
@@ -48,6 +52,7 @@ package struct Submission: Equatable, Codable, Sendable {
         self.priority = priority
         self.requirements = requirements
         self.ignoresRequirements = ignoresRequirements
+        self.trace = trace
     }
 }
 

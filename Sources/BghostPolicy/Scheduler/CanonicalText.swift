@@ -30,7 +30,8 @@ struct CanonicalText {
     /// Properties that follow from others, or decide nothing, and came later: recordings of older versions
     /// lack them.
     private static let unrecorded: Set<String> = [
-        "RunStart.due", "Manifest.written", "HostSettings.dashboard", "HostSettings.history",
+        "RunStart.due", "RunStart.firstDue", "RunRecord.trace", "Request.trace", "Submission.trace",
+        "HostSettings.traces", "Manifest.written", "HostSettings.dashboard", "HostSettings.history",
         "HostSettings.audit", "HostSettings.log", "HostSettings.alerts", "HostSettings.heartbeat",
         "HostSettings.onChange",
         "TaskDefinition.history", "TaskDefinition.expect", "TaskDefinition.parametersSchema",

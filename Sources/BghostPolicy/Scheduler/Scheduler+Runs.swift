@@ -24,7 +24,8 @@ extension Scheduler {
             epoch: epoch,
             limits: task.limits,
             submittedAt: request.submittedAt,
-            kind: task.kind
+            kind: task.kind,
+            trace: request.runTrace
         )
         let handle = running.add(
             RunningTable.Running(
@@ -48,9 +49,8 @@ extension Scheduler {
                         task: index,
                         parameters: try Self.merged(task.parameters, request.parameters),
                         isManual: request.isManual,
-                        due: request.isManual
-                            ? request.submittedAt
-                            : max(request.submittedAt, request.earliestBegin ?? .min),
+                        due: request.due,
+                        firstDue: request.firstDue,
                         record: record,
                         changes: changes
                     )

@@ -171,7 +171,7 @@ extension StoreChange {
     /// Whether it only notes what happened: recordings of older versions lack such changes.
     var isUnrecorded: Bool {
         switch self {
-        case .startSkipped, .audited, .manifest: true
+        case .startSkipped, .audited, .manifest, .checkpointSaved, .checkpointDeleted: true
         default: false
         }
     }

@@ -68,7 +68,8 @@ extension Scheduler {
             priority: min(1000, max(0, submission.priority ?? catalog.tasks[task].priority)),
             requirements: submission.requirements,
             isManual: isManual,
-            submitter: submitter
+            submitter: submitter,
+            trace: submission.trace
         )
         let isKnown = pendingIndex.entry(of: request.task) != nil
         let entry = entry(for: request.task, task: task)

@@ -47,6 +47,8 @@ package struct RunStart: Sendable {
     package let isManual: Bool
     /// When the request could start, if nothing else blocked it, Unix nanoseconds.
     package let due: Int64
+    /// The same for its first attempt, as far as it is known, Unix nanoseconds.
+    package let firstDue: Int64
     package var record: RunRecord
     /// Changes to store together with the start.
     package let changes: [StoreChange]

@@ -38,6 +38,12 @@ package indirect enum StoreChange: Sendable {
     case runtimeConsumed(RuntimeUse)
     /// The new state of a notification.
     case notification(NotificationChange)
+    /// A run has saved a checkpoint for its request.
+    ///
+    /// It has no effect unless the request is leased to this run under this epoch.
+    case checkpointSaved(Checkpoint)
+    /// The checkpoint of a request was deleted before its end.
+    case checkpointDeleted(RunID)
     /// Whether the operator has disabled a plugin, and why.
     case switched(plugin: String, off: String?)
     /// The pause of a target, or with `nil` its end.
@@ -52,4 +58,22 @@ package indirect enum StoreChange: Sendable {
     case alert(AlertChange)
     /// A plugin was quarantined, or with `nil` released from quarantine.
     case quarantined(plugin: String, Quarantine?)
+}
+
+extension StoreChange {
+    /// The request whose checkpoint the change deletes; `nil` if it deletes none.
+    ///
+    /// That is a change after which the request has no further attempt, or that deletes the checkpoint
+    /// itself.
+    package var endsCheckpoint: RunID? {
+        switch self {
+        case .accepted(_, let replaced): replaced
+        case .closed(let id, _), .discarded(let id), .checkpointDeleted(let id): id
+        case .runEnded(let record, .consumed): record.request
+        default: nil
+        }
+    }
+
+    /// Whether the change deletes the checkpoint of this request.
+    package func endsCheckpoint(of request: RunID) -> Bool { endsCheckpoint == request }
 }

@@ -363,7 +363,7 @@ struct SchedulerHand {
         case .startSkipped(let start): skipped.append(start)
         case .paused(let target, let pause): pauses[target] = pause
         case .runEnded, .discarded, .switched, .quarantined, .notification, .audited, .manifest,
-            .alert:
+            .alert, .checkpointSaved, .checkpointDeleted:
             break
         }
     }
