@@ -214,6 +214,10 @@ extension HostAnswer {
             self.init(status: reply.status, body: .transfers(bytes))
         case .transfers(.parts):
             self.init(status: reply.status, body: .transfers(parts))
+        case .checkpoint(.inline(let bytes)):
+            self.init(status: reply.status, body: .checkpoint(bytes))
+        case .checkpoint(.parts):
+            self.init(status: reply.status, body: .checkpoint(parts))
         case .situation(let situation):
             self.init(status: reply.status, body: .situation(situation))
         case .pending(let entries, let next):

@@ -79,6 +79,7 @@ struct TestHostTests {
         #expect(names.map(\.epoch) == names.map(\.epoch).sorted())
         #expect(Set(names.map(\.epoch)).count == names.count)
         #expect(kept.withLock { $0 }?.identity == nil, "the run is over")
+        #expect(kept.withLock { $0 }?.trace == nil)
     }
 
     @Test func `A handler that throws has failed`() async throws {

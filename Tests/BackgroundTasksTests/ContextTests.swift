@@ -108,4 +108,22 @@ struct ContextTests {
         }
         #expect(try await plugin.end() == expected)
     }
+
+    @Test func `A host without checkpoints says so`() async throws {
+        let plugin = try TestPlugin {
+            Handler("a") { context in
+                var codes: [CheckpointError.Code] = []
+                do { try await context.checkpoint(1) } catch let error as CheckpointError {
+                    codes.append(error.code)
+                }
+                do { _ = try await context.savedCheckpoint(as: Int.self) } catch let error
+                    as CheckpointError
+                {
+                    codes.append(error.code)
+                }
+                return codes == [.unavailable, .unavailable]
+            }
+        }
+        #expect(try await plugin.end().payload == "true")
+    }
 }

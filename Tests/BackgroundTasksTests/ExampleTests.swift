@@ -76,6 +76,41 @@ struct ExampleTests {
         #expect(try await plugin.end() == Ending(status: BG_OK))
     }
 
+    /// All code of the articles, as one module of one file for each.
+    @Test func `The code of the articles of the SDK compiles`() async throws {
+        let articles = PackageRoot.path + "/SDK/Sources/BackgroundTasks/BackgroundTasks.docc"
+        let sdk = try #require(BuiltSDK.current)
+        let folder = try TemporaryDirectory()
+        var files: [String] = []
+        for name in try File.list(articles).sorted() where name != "BackgroundTasks.md" {
+            let page = String(decoding: try File.read("\(articles)/\(name)"), as: UTF8.self)
+            let blocks = page.split(separator: "```swift\n").dropFirst().compactMap {
+                $0.split(separator: "```").first
+            }
+            #expect(!blocks.isEmpty, "\(name) shows no code")
+            files.append(
+                try folder.write(blocks.joined(separator: "\n"), to: "\(name.dropLast(3)).swift")
+            )
+        }
+        #expect(files.count == 7)
+        try await build(
+            sdk.swiftc + ["-parse-as-library", "-module-name", "Articles", "-typecheck"] + files
+        )
+    }
+
+    /// Links to symbols and articles that lead nowhere are errors of `docc`.
+    @Test func `The reference of the SDK is made without a warning`() async throws {
+        let folder = try TemporaryDirectory()
+        let made = try await Command.runApart([
+            PackageRoot.path + "/Scripts/docs", folder.file("reference"),
+        ])
+        #expect(made.exitCode == 0, "\(made.output)\(made.error)")
+        let pages = try File.list(folder.file("reference/data/documentation/backgroundtasks"))
+        for article in ["writing-a-plugin.json", "limits-and-failure.json", "taskcontext.json"] {
+            #expect(pages.contains(article), "\(pages)")
+        }
+    }
+
     /// Full Foundation would weigh tens of megabytes in every worker, and a package could not be had
     /// from the sources alone, as above.
     @Test func `The SDK imports the header and the standard library, and no full Foundation`()

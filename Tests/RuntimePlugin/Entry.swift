@@ -12,6 +12,7 @@ let plugin = Plugin(id: "test.runtime", version: "1.2.3") {
     Handler("main-thread-is-free") { _ in blockUntilMainHasRun() }
     Handler("main-until-cancelled") { _ in try await waitOnMainActor() }
     Handler("identity") { context in Identity(context) }
+    Handler("trace") { context in Trace(context) }
     Handler("submit") { (context, parameters: Submission) in
         try await context.submit(parameters.task)
     }
@@ -39,6 +40,20 @@ struct Identity: Encodable, Sendable {
         key = context.identity?.idempotencyKey ?? ""
         epoch = context.identity?.epoch ?? 0
         attempt = context.attempt
+    }
+}
+
+struct Trace: Encodable, Sendable {
+    var parent: String?
+    var state: String?
+    var trace: String?
+    var span: String?
+    var isSampled: Bool?
+
+    init(_ context: TaskContext) {
+        guard let given = context.trace else { return }
+        (parent, state) = (given.traceparent, given.tracestate)
+        (trace, span, isSampled) = (given.traceID, given.spanID, given.isSampled)
     }
 }
 

@@ -3,6 +3,7 @@
 internal import BghostBase
 internal import BghostFacts
 internal import BghostModel
+internal import BghostPlugin
 internal import BghostPolicy
 internal import BghostWire
 internal import CBghost
@@ -46,6 +47,22 @@ extension Engine {
             case .unavailable, .immediateRunIneligible, .storeFailed: return BG_E_FAILED
             }
         }
+    }
+
+    /// Saves the checkpoint of a run's request; no bytes delete it.
+    mutating func saveCheckpoint(_ bytes: [UInt8], by run: UInt64) -> Int32 {
+        guard let place = runs[run]?.place else { return BG_E_STALE }
+        checkpoints[history[place].record.request] = bytes.isEmpty ? nil : bytes
+        return BG_OK
+    }
+
+    /// The checkpoint of a run's request.
+    func loadCheckpoint(of run: UInt64) -> HostAnswer {
+        guard let place = runs[run]?.place else { return HostAnswer(status: BG_E_STALE) }
+        guard let bytes = checkpoints[history[place].record.request] else {
+            return HostAnswer(status: BG_E_ABSENT)
+        }
+        return HostAnswer(status: BG_OK, body: .checkpoint(bytes))
     }
 
     mutating func cancelPending(_ identifier: String) -> Int32 {

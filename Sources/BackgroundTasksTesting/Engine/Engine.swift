@@ -56,6 +56,8 @@ struct Engine: Sendable {
     /// wait again.
     var unreleasable: Set<UInt64> = []
     var dead: [Request] = []
+    /// The checkpoints of requests.
+    var checkpoints: [RunID: [UInt8]] = [:]
     var sleeps: [UInt64: OpenSleep] = [:]
     var fetches: [UInt64: OpenFetch] = [:]
     var logs: [TestHost.LogLine] = []
@@ -156,6 +158,7 @@ struct Engine: Sendable {
 
     private mutating func note(_ changes: [StoreChange]) {
         for case .runEnded(_, then: .dead(let request, _)) in changes { dead.append(request) }
+        for request in changes.compactMap(\.endsCheckpoint) { checkpoints[request] = nil }
     }
 
     // MARK: The operator

@@ -71,6 +71,9 @@ extension HostCore {
         case .situation(let run):
             let situation = read { $0.situation(of: RunSlots.run(of: run)) }
             return HostAnswer(status: BG_OK, body: .situation(situation))
+        case .saveCheckpoint(let bytes):
+            return HostAnswer(status: change { $0.saveCheckpoint(bytes, by: run) })
+        case .loadCheckpoint: return read { $0.loadCheckpoint(of: run) }
         case .fetch(let fetch):
             let (host, port) = Self.target(fetch.url)
             return later(number, run) { $0.begin(fetch, $1, host: host, port: port) }

@@ -18,6 +18,8 @@ extension TestHost {
         public let attempt: Int
         /// Why its run does not start now, in the words of `bghost why`; empty for a dead request.
         public let waitingFor: [String]
+        /// The checkpoint that its next run gets; `nil` if no run has saved one.
+        public let checkpoint: Data?
     }
 
     /// A line that a handler wrote to the log.
@@ -38,14 +40,20 @@ extension TestHost {
         core.read { engine in
             engine.scheduler.requests(of: nil).map { request in
                 let gates = engine.scheduler.gates(of: request, now: engine.now)
-                return PendingRequest(request, gates.filter { !$0.isOpen }.map(\.sentence))
+                return PendingRequest(
+                    request,
+                    gates.filter { !$0.isOpen }.map(\.sentence),
+                    engine.checkpoints[request.id]
+                )
             }
         }
     }
 
     /// Requests that have failed as often as permitted, in the order in which they died.
     public var deadLetters: [PendingRequest] {
-        core.read { engine in engine.dead.map { PendingRequest($0, []) } }
+        core.read { engine in
+            engine.dead.map { PendingRequest($0, [], engine.checkpoints[$0.id]) }
+        }
     }
 
     /// The lines that handlers wrote to the log.
@@ -60,12 +68,13 @@ extension TestHost {
 }
 
 extension TestHost.PendingRequest {
-    fileprivate init(_ request: Request, _ reasons: [String]) {
+    fileprivate init(_ request: Request, _ reasons: [String], _ checkpoint: [UInt8]?) {
         identifier = request.task
         parameters = request.parameters
         earliestBeginDate = request.earliestBegin.map(Date.init(unixNanoseconds:))
         attempt = request.attempt
         waitingFor = reasons
+        self.checkpoint = checkpoint.map { Data($0) }
     }
 }
 

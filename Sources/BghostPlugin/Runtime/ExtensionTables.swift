@@ -25,12 +25,14 @@ struct ExtensionTables: @unchecked Sendable {
         case .schedule: make(bg_schedule(), PluginRuntime.fill)
         case .status: make(bg_statuses(), PluginRuntime.fill)
         case .run: make(bg_runs(), PluginRuntime.fill)
+        case .checkpoint: make(bg_checkpoints(), PluginRuntime.fill)
         case .main: make(bg_main(), PluginRuntime.fill)
         case .fetch: make(bg_fetches(), PluginRuntime.fill)
         case .transfer: make(bg_transfers(), PluginRuntime.fill)
         case .wake: make(bg_wakes(), PluginRuntime.fill)
         case .notify: make(bg_notifier(), PluginRuntime.fill)
         case .clock: make(bg_clock(), PluginRuntime.fill)
+        case .trace: make(bg_traces(), PluginRuntime.fill)
         }
     }
 

@@ -207,6 +207,8 @@ package final class PluginRuntime: @unchecked Sendable {
         let placed = slot.text.withLock { text in
             slot.open()
             text.names = start.names
+            text.traceparent = start.traceparent
+            text.tracestate = start.tracestate
             return text.set(task: start.task, parameters: start.parameters)
         }
         info.pointee.task_id = placed.task

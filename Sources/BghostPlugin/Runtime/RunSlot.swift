@@ -155,6 +155,8 @@ struct RunText: ~Copyable {
     /// The parsed parameters, created when the plugin first looks up a value.
     var parsed: JSONNode?
     var names = RunNames()
+    var traceparent = ""
+    var tracestate = ""
 
     /// The locations of the texts.
     struct Placed: @unchecked Sendable {

@@ -51,6 +51,7 @@ package struct HostAnswer: Sendable {
         case pending([PendingEntry], next: UInt64)
         case fetched(httpStatus: Int32, headers: String, message: String, body: [UInt8])
         case situation(Situation)
+        case checkpoint([UInt8])
         case transfer(id: String)
         /// JSON.
         case transfers([UInt8])

@@ -41,3 +41,35 @@ void bghost_progress(const void *table, bg_run run, uint64_t done, uint64_t tota
   const bg_host *host = table;
   host->progress(host, run, done, total, (bg_str){ phase, length });
 }
+
+bg_status bghost_submit(const void *table, bg_run run, const char *task, size_t task_length,
+                        const char *params, size_t params_length, int64_t earliest_unix_ms) {
+  const bg_host *host = table;
+  const bg_runs *runs = host->extension(host, BG_EXT_RUN);
+  bg_request     request = { sizeof request, 0, { task, task_length }, { params, params_length },
+                             earliest_unix_ms, 0, 0 };
+  return runs ? runs->submit(host, run, &request) : BG_E_ABSENT;
+}
+
+static void fetched(void *context, bg_fetch fetch, const bg_fetch_result *result) {
+  (void)fetch;
+  bghostFetched((uintptr_t)context, (void *)result);
+}
+
+bg_status bghost_fetch(const void *table, bg_run run, const char *url, size_t url_length,
+                       const char *method, size_t method_length, const char *header,
+                       size_t header_length, const char *body, size_t body_length, int64_t max_bytes,
+                       int64_t timeout_ms, uintptr_t handle, bg_fetch *fetch) {
+  const bg_host    *host = table;
+  const bg_fetches *fetches = host->extension(host, BG_EXT_FETCH);
+  bg_fetch_request  request = { sizeof request, 0, { url, url_length }, { method, method_length },
+                                { header, header_length }, { body, body_length }, { 0, 0 }, max_bytes,
+                                timeout_ms };
+  return fetches ? fetches->begin(host, run, &request, fetched, (void *)handle, fetch) : BG_E_ABSENT;
+}
+
+void bghost_fetch_cancel(const void *table, bg_fetch fetch) {
+  const bg_host    *host = table;
+  const bg_fetches *fetches = host->extension(host, BG_EXT_FETCH);
+  if (fetches) fetches->cancel(host, fetch);
+}

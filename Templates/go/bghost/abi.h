@@ -9,3 +9,10 @@ bg_status bghost_complete(const void *table, bg_run run, bg_status status, int64
 void      bghost_log(const void *table, bg_run run, uint32_t level, const char *text, size_t length);
 void      bghost_progress(const void *table, bg_run run, uint64_t done, uint64_t total,
                           const char *phase, size_t length);
+bg_status bghost_submit(const void *table, bg_run run, const char *task, size_t task_length,
+                        const char *params, size_t params_length, int64_t earliest_unix_ms);
+bg_status bghost_fetch(const void *table, bg_run run, const char *url, size_t url_length,
+                       const char *method, size_t method_length, const char *header,
+                       size_t header_length, const char *body, size_t body_length, int64_t max_bytes,
+                       int64_t timeout_ms, uintptr_t handle, bg_fetch *fetch);
+void      bghost_fetch_cancel(const void *table, bg_fetch fetch);

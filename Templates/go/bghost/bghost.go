@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/cgo"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -129,6 +130,112 @@ func (r *Run) Progress(done, total uint64, phase string) {
 	}
 	text, length := bytes([]byte(strings.ToValidUTF8(phase, "?")))
 	C.bghost_progress(r.host, r.number, C.uint64_t(done), C.uint64_t(total), text, length)
+}
+
+// Request asks the host to run a task.
+type Request struct {
+	TaskID string
+	// Parameters are encoded as JSON, an object; nil for none.
+	Parameters any
+	// Earliest is the earliest start; the zero time: as soon as possible.
+	Earliest time.Time
+}
+
+// Submit stores a request for a task that tasks.json grants to this plugin, in place of its pending one. The
+// error is a Status if the host refuses it.
+func (r *Run) Submit(request Request) error {
+	if r.host == nil {
+		return Status(C.BG_E_CLOSED)
+	}
+	var parameters []byte
+	if request.Parameters != nil {
+		var err error
+		if parameters, err = json.Marshal(request.Parameters); err != nil {
+			return err
+		}
+	}
+	earliest := int64(0)
+	if !request.Earliest.IsZero() {
+		earliest = request.Earliest.UnixMilli()
+	}
+	task, taskLength := bytes([]byte(request.TaskID))
+	given, givenLength := bytes(parameters)
+	return statusOf(C.bghost_submit(
+		r.host, r.number, task, taskLength, given, givenLength, C.int64_t(earliest),
+	))
+}
+
+// FetchRequest is a request of HTTP, which the host makes within the plugin's network permissions.
+type FetchRequest struct {
+	URL string
+	// Method is GET if it is "".
+	Method string
+	// Header has lines "Name: value\n".
+	Header string
+	Body   []byte
+	// MaxBytes limits the body of the response; 0: 1 MiB.
+	MaxBytes int64
+	// Timeout is 60 s if it is 0.
+	Timeout time.Duration
+}
+
+// FetchResponse is what the server answered, whatever its status.
+type FetchResponse struct {
+	Status int
+	// Header has lines "name: value\n".
+	Header string
+	Body   []byte
+}
+
+// fetched is the end of a fetch.
+type fetched struct {
+	response FetchResponse
+	err      error
+}
+
+// Fetch makes a request, and waits for its end. If the context is cancelled before, it returns the context's error.
+func (r *Run) Fetch(ctx context.Context, request FetchRequest) (FetchResponse, error) {
+	if r.host == nil {
+		return FetchResponse{}, Status(C.BG_E_CLOSED)
+	}
+	// The host ends each fetch once, at the latest with its run. The channel has room for that, so the host never
+	// waits for this goroutine.
+	ended := make(chan fetched, 1)
+	handle := cgo.NewHandle(ended)
+	url, urlLength := bytes([]byte(request.URL))
+	method, methodLength := bytes([]byte(request.Method))
+	header, headerLength := bytes([]byte(request.Header))
+	body, bodyLength := bytes(request.Body)
+	var fetch C.bg_fetch
+	status := C.bghost_fetch(
+		r.host, r.number, url, urlLength, method, methodLength, header, headerLength, body, bodyLength,
+		C.int64_t(request.MaxBytes), C.int64_t(request.Timeout.Milliseconds()), C.uintptr_t(handle), &fetch,
+	)
+	if err := statusOf(status); err != nil {
+		handle.Delete()
+		return FetchResponse{}, err
+	}
+	select {
+	case end := <-ended:
+		return end.response, end.err
+	case <-ctx.Done():
+		C.bghost_fetch_cancel(r.host, fetch)
+		// Until then the handle is in use.
+		<-ended
+		return FetchResponse{}, ctx.Err()
+	}
+}
+
+// Status is the status of the ABI with which a call of the host failed, such as -13, BG_E_PERM.
+type Status int32
+
+func (s Status) Error() string { return fmt.Sprintf("the host refuses it (status %d)", int32(s)) }
+
+func statusOf(status C.bg_status) error {
+	if status < 0 {
+		return Status(status)
+	}
+	return nil
 }
 
 // execute calls the handler, and completes the run once.
@@ -300,4 +407,25 @@ func forget(run C.bg_run) {
 	if cancel != nil {
 		cancel()
 	}
+}
+
+//export bghostFetched
+func bghostFetched(handle C.uintptr_t, pointer unsafe.Pointer) {
+	result := (*C.bg_fetch_result)(pointer)
+	// Copies: the memory is the host's.
+	end := fetched{response: FetchResponse{
+		Status: int(result.http_status),
+		Header: C.GoStringN(result.headers.ptr, C.int(result.headers.len)),
+		Body:   C.GoBytes(unsafe.Pointer(result.body.ptr), C.int(result.body.len)),
+	}}
+	switch {
+	case result.status == C.BG_E_CANCELLED:
+		end.err = context.Canceled
+	case result.status < 0:
+		end.err = errors.New(C.GoStringN(result.message.ptr, C.int(result.message.len)))
+	}
+	waiting := cgo.Handle(handle)
+	ended := waiting.Value().(chan fetched)
+	waiting.Delete()
+	ended <- end
 }

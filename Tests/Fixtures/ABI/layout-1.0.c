@@ -94,6 +94,11 @@ HOLDS(sizeof(bg_runs) == 24);
 FIELD(bg_runs, identity, 8);
 FIELD(bg_runs, submit, 16);
 
+HOLDS(sizeof(bg_checkpoints) == 24);
+FIELD(bg_checkpoints, size, 0);
+FIELD(bg_checkpoints, save, 8);
+FIELD(bg_checkpoints, load, 16);
+
 HOLDS(sizeof(bg_main) == 16);
 FIELD(bg_main, serve, 8);
 
@@ -167,6 +172,17 @@ FIELD(bg_clock, reserved, 4);
 FIELD(bg_clock, now, 8);
 FIELD(bg_clock, sleep, 16);
 FIELD(bg_clock, wake, 24);
+
+HOLDS(sizeof(bg_trace_context) == 592);
+FIELD(bg_trace_context, size, 0);
+FIELD(bg_trace_context, reserved, 4);
+FIELD(bg_trace_context, traceparent, 8);
+FIELD(bg_trace_context, tracestate, 72);
+
+HOLDS(sizeof(bg_traces) == 16);
+FIELD(bg_traces, size, 0);
+FIELD(bg_traces, reserved, 4);
+FIELD(bg_traces, context, 8);
 
 HOLDS(sizeof(bg_transfer) == 32);
 FIELD(bg_transfer, id, 0);
@@ -256,6 +272,7 @@ HOLDS(BG_KIND_PROCESSING == 2u);
 HOLDS(BG_NEEDS_NETWORK == 1u);
 HOLDS(BG_NEEDS_POWER == 2u);
 HOLDS(BG_NEEDS_UNMETERED == 4u);
+HOLDS(BG_CHECKPOINT_MAX == 65536u);
 HOLDS(BG_FETCH_DIGEST == 1u);
 HOLDS(BG_REFRESH_AVAILABLE == 1u);
 HOLDS(BG_REFRESH_DENIED == 2u);

@@ -27,7 +27,7 @@ package enum JSON {
 
 /// Parameters or settings that do not match the type that a handler expects.
 public struct MismatchError: Error, CustomStringConvertible {
-    /// What was expected where, such as ``parameters: `home.latitude` is not a Double``.
+    /// What was expected where, such as: parameters: `home.latitude` is not a Double.
     public let description: String
 }
 

@@ -25,7 +25,7 @@ public struct RunIdentity: Sendable, Hashable {
     }
 
     /// The text in a C array, up to its first NUL.
-    private static func text<Characters>(_ place: inout Characters) -> String {
+    static func text<Characters>(_ place: inout Characters) -> String {
         withUnsafeBytes(of: &place) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 }

@@ -111,6 +111,10 @@ public final class TaskContext: Sendable {
     ///     }
     public var identity: RunIdentity? { RunIdentity(of: run, on: host) }
 
+    /// The run's place in a trace; `nil` if it has none, once the run is over, or if the host does not
+    /// support traces.
+    public var trace: TraceContext? { TraceContext(of: run, on: host) }
+
     /// Why the run was cancelled; `nil` if it was not.
     ///
     /// It is set before the task is cancelled, so that cancellation handlers can read it.

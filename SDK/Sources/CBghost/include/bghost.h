@@ -384,6 +384,32 @@ typedef struct bg_runs {
   bg_status (*submit)(const bg_host *, bg_run, const bg_request *) BG_NOEXCEPT;
 } bg_runs;
 
+/* Checkpoints: what a run saves so that the next attempt of its request can go on from there. A request
+ * has at most one. The host gives it to each later attempt, also after a retry, a cancellation, a kill, a
+ * crash of the worker, a restart of the daemon and a redrive of a dead letter. The host deletes it when
+ * the request ends: with the transaction that ends its last run or withdraws it, or when an operator
+ * discards the dead letter. A successful run ends its request; each new request begins without one.
+ * Stored checkpoints count against the memory that the host holds for a plugin. */
+#define BG_EXT_CHECKPOINT "bghost.checkpoint/1"
+
+#define BG_CHECKPOINT_MAX 65536u /* bytes                                                             */
+
+typedef struct bg_checkpoints {
+  uint32_t size, reserved;
+  /* [any] [waits] Saves `length` bytes as the checkpoint of the run's request, instead of what was saved
+   * before; the host copies them. BG_OK: it is stored and survives a restart or power cut. Length 0
+   * deletes the checkpoint. A cancelled run may save until it is complete. BG_E_STALE: the run is over;
+   * the host changes nothing, so that no earlier attempt replaces what a later one has saved.
+   * BG_E_LIMIT: more than BG_CHECKPOINT_MAX bytes, or the plugin has no memory left in the daemon; what
+   * was saved before is kept. BG_E_FAILED: the host cannot store it now; after a wait of 5 seconds it may
+   * be stored nevertheless. */
+  bg_status (*save)(const bg_host *, bg_run, const void *bytes, size_t length) BG_NOEXCEPT;
+  /* [any] [waits] Copies the checkpoint into `buffer`: that of an earlier attempt, or what this run has
+   * saved. `buffer`, `capacity` and `need` are as for bg_host.param. BG_E_ABSENT: there is none.
+   * BG_E_FAILED: the host cannot read it now; do not begin from the start because of that. */
+  bg_status (*load)(const bg_host *, bg_run, void *buffer, size_t capacity, size_t *need) BG_NOEXCEPT;
+} bg_checkpoints;
+
 /* The main thread of the process, for runtimes and libraries that need one, such as Swift's main
  * actor or an event loop. It is the thread that loaded the plugin and called open(). Only worker
  * processes have this extension: inside the daemon no thread belongs to the plugin. */
@@ -628,6 +654,25 @@ typedef struct bg_clock {
    * ended. */
   bg_status (*wake)(const bg_host *, bg_sleep) BG_NOEXCEPT;
 } bg_clock;
+
+/* The place of a run in a trace, as W3C Trace Context has it. A run has one if its request was
+ * submitted with one, or if the host records traces. What the host does for the run carries it
+ * already: fetches, transfers, and requests that the run submits. A plugin needs it for what it does
+ * itself, such as its own HTTP requests. */
+#define BG_EXT_TRACE "bghost.trace/1"
+
+typedef struct bg_trace_context {
+  uint32_t size, reserved;
+  char     traceparent[64];   /* 55 characters, then NULs: the value of the header traceparent        */
+  char     tracestate[520];   /* at most 512 characters, then NULs; empty: do not send the header     */
+} bg_trace_context;
+
+typedef struct bg_traces {
+  uint32_t size, reserved;
+  /* [any] Fills `out`. Set out->size to your sizeof(bg_trace_context) first. BG_E_ABSENT: the run has
+   * no trace; BG_E_STALE: the run is over. */
+  bg_status (*context)(const bg_host *, bg_run, bg_trace_context *out) BG_NOEXCEPT;
+} bg_traces;
 
 #ifdef __cplusplus
 }

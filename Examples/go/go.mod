@@ -1,0 +1,3 @@
+module example.org/report
+
+go 1.19
