@@ -69,8 +69,8 @@ extension Host: HostControl {
     }
 
     package func skippedStarts(
-        _ question: RunQuestion
-    ) async throws(OperatorRefusal) -> [SkippedStart] {
+        _ question: StartQuestion
+    ) async throws(OperatorRefusal) -> SkippedStartPage {
         try await commands.history.skippedStarts(question)
     }
 
@@ -89,8 +89,20 @@ extension Host: HostControl {
         await commands.runs.output(ofRun: id)
     }
 
-    package func pending(task: String?, limit: Int) async -> PendingList {
-        await commands.tasks.pending(task: task, limit: limit)
+    package func checkpoint(ofRequest id: RunID) async -> CheckpointSummary? {
+        await owners.checkpoints.checkpoint(ofRequest: id)
+    }
+
+    package func deleteCheckpoint(
+        ofRequest prefix: String
+    ) async throws(OperatorRefusal) -> CheckpointSummary {
+        try await owners.checkpoints.delete(prefix)
+    }
+
+    package func pending(
+        _ question: PendingQuestion
+    ) async throws(OperatorRefusal) -> PendingList {
+        try await commands.tasks.pending(question)
     }
 
     package func cancelPending(task: String?) async throws(OperatorRefusal) -> [PendingRequest] {
@@ -103,8 +115,10 @@ extension Host: HostControl {
 
     // MARK: Dead letters
 
-    package func deadLetters(task: String?, limit: Int) async -> [DeadLetter] {
-        await commands.deadLetters.deadLetters(task: task, limit: limit)
+    package func deadLetters(
+        _ question: DeadLetterQuestion
+    ) async throws(OperatorRefusal) -> DeadLetterPage {
+        try await commands.deadLetters.deadLetters(question)
     }
 
     package func redrive(

@@ -38,6 +38,8 @@ extension Host {
                 // Do not continue without the stored requests; that would lose accepted work.
                 throw .store(error)
             }
+            // Before the effects, since some end requests, with their checkpoints.
+            owners.commits.recover(state.checkpoints)
             scheduler.setIncarnation(state.incarnation, now: now)
             for (name, reason) in state.disabledPlugins.sorted(by: { $0.key < $1.key }) {
                 scheduler.restore(disabledPlugin: name, reason: reason, now: now)

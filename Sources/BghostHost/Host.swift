@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
 package import BghostBase
 internal import BghostDispatch
 internal import BghostFacts
@@ -161,6 +162,12 @@ package actor Host {
         } onHealth: { [unowned reporter = owners.reporter, unowned alerts = owners.alerts] in
             reporter.stateChanged()
             alerts.monitor.storeChanged()
+        }
+        transfers.onJournalChange = {
+            [unowned transfers, unowned reporter = owners.reporter, unowned alerts = owners.alerts]
+            in
+            reporter.stateChanged()
+            alerts.monitor.journalChanged(problem: transfers.journalStatus?.problem)
         }
         reactor.updateNow()
         transfers.startWakes()

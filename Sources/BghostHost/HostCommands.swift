@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
 internal import BghostDispatch
 internal import BghostMetrics
 internal import BghostModel
@@ -49,6 +50,10 @@ struct HostCommands {
             startedAt: clock.wall,
             alerts: owners.alerts,
             fleet: owners.fleet,
+            spans: services.configuration.spans,
+            journalFailingSince: {
+                [transfers = owners.transfers] in transfers.journalStatus?.failingSince
+            },
             plugins: { [pool = owners.pool] in pool.pluginStates }
         )
         status = StatusReader(
@@ -74,7 +79,9 @@ struct HostCommands {
             zone: { manifest.value.host.timeZone },
             activeRuns: { currentRuns.records(now: clock.monotonic) }
         )
-        tasks = TaskCommands(owners.dispatcher, owners.commits, describer, clock)
+        tasks = TaskCommands(owners.dispatcher, owners.commits, describer, clock) {
+            manifest.replacements
+        }
         explainer = TaskExplainer(
             owners.dispatcher,
             owners.history,
@@ -88,6 +95,7 @@ struct HostCommands {
             owners.commits,
             owners.history,
             clock,
+            zone: { manifest.value.host.timeZone },
             log: log
         )
         uses = UseCommands(owners.dispatcher, owners.commits, clock, manifestPath: manifestPath)

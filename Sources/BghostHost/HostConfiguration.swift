@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 package import BghostDispatch
 internal import BghostFacts
 package import BghostLinux
@@ -40,6 +40,10 @@ package struct HostConfiguration: Sendable {
     var fetcher: any Fetching
     /// Sends alerts and heartbeats; `nil` sends none.
     package var alertTransport: (any AlertTransport)?
+    /// Exports spans; `nil` records none.
+    package var spans: (any SpanRecorder)?
+    /// Takes up where spans are sent, after a reload; `nil` without an exporter.
+    package var applyTraces: (@Sendable (TraceSettings?) -> Void)?
     /// Connects to the fleet's store, given the path of the state directory; `nil` joins no fleet.
     package var fleetLink: (@Sendable (_ stateDirectory: String) -> any FleetLink)?
     var log: HostLog

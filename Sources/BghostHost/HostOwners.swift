@@ -22,6 +22,7 @@ struct HostOwners {
     let executors: ExecutorTable
     let commits: CommitQueue
     let history: HistoryReader
+    let checkpoints: CheckpointCommands
     let dispatcher: Dispatcher
     let intake: RequestIntake
     let dates: DateWatch
@@ -57,6 +58,7 @@ struct HostOwners {
             audit: configuration.manifest.host.audit
         )
         history = HistoryReader(store, services.threads, spawner: services.spawner)
+        checkpoints = CheckpointCommands(commits, history, clock, log: log)
         audit = AuditCommands(commits, history, clock, services.deadlines, log: log) {
             manifest.value.host.timeZone
         }
@@ -133,6 +135,7 @@ struct HostOwners {
             notifications,
             transfers,
             facts,
+            checkpoints,
             clock,
             reactor: reactor,
             configuration: configuration
@@ -180,6 +183,7 @@ struct HostOwners {
             dispatcher: dispatcher,
             commits: commits,
             plugins: plugins,
+            transfers: transfers,
             runs: runs,
             alerts: alerts.monitor
         )

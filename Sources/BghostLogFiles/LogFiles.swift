@@ -114,7 +114,8 @@ package final class LogFiles: LogArchive {
         let isNeeded = state.withLock { state in
             state.settings = settings
             state.isWanted = path != nil
-            if path == nil { (state.lines, state.bytes) = ([], 0) }
+            // Lines that came before the change belong to the file before, if there is one.
+            if path == nil, !state.hasFile { (state.lines, state.bytes) = ([], 0) }
             return path != nil || state.hasFile
         }
         guard isNeeded else { return }
@@ -136,6 +137,7 @@ package final class LogFiles: LogArchive {
                 writer.writer?.begin()
             }
         } else {
+            writeWaiting()
             writer.writer?.sync()
             writer.writer = nil
         }

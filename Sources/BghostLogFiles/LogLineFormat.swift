@@ -103,6 +103,7 @@ enum LogLineFormat {
         add("task", entry.task)
         add("plugin", entry.plugin)
         add("run", entry.run?.description)
+        add("trace", entry.trace)
         add("sequence", String(entry.sequence))
         // At the end and always quoted: a line without the last quote is not whole.
         line += "message=".utf8

@@ -9,6 +9,8 @@ internal import Synchronization
 /// - Fetches, their answers, and lists: refused at the limit with `BG_E_LIMIT`.
 /// - Requests that the plugin submitted (being stored, or pending for their first or next run) and
 ///   their identifiers: refused at the limit with `BG_E_LIMIT`.
+/// - Checkpoints: refused at the limit with `BG_E_LIMIT`. They are in the store, not in memory; they count
+///   so that a plugin cannot fill the disk.
 /// - Frames that a worker has not read: counted. Above 1 MiB for one socket, the daemon kills the
 ///   worker.
 /// - Running runs (parameters, result, message, end of the output): counted. Each is bounded.
@@ -21,7 +23,7 @@ internal import Synchronization
 package final class HeldBytes: Sendable {
     package let limit: Int
     private let bytes = Atomic(0)
-    /// The part held by requests in the scheduler, as of the last update by the scheduler.
+    /// The part held by requests in the scheduler and by checkpoints, as of the last update.
     private let requests = Atomic(0)
 
     package init(limit: Int) {
@@ -33,7 +35,7 @@ package final class HeldBytes: Sendable {
         bytes.load(ordering: .relaxed) + requests.load(ordering: .relaxed)
     }
 
-    /// Sets the number of bytes that the scheduler's requests hold.
+    /// Sets the number of bytes that the scheduler's requests hold, and that checkpoints have in the store.
     package func setRequests(_ count: Int) { requests.store(count, ordering: .relaxed) }
 
     /// Adds bytes unless the sum exceeds the limit.

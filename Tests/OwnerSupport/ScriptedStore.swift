@@ -38,7 +38,9 @@ package final class ScriptedStore: Store {
 
     package func keep(history policy: HistoryPolicy) {}
     package func runs(_ query: RunQuery) -> RunPage { RunPage() }
-    package func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] { [] }
+    package func skippedStarts(_ query: SkippedStartQuery) -> SkippedStartPage {
+        SkippedStartPage()
+    }
     package func runs(task: String, endedFrom date: Int64, limit: Int) -> [RunRecord] { [] }
     package func oldestEnd() -> Int64? { nil }
     package func audit(_ query: AuditQuery) -> AuditPage { AuditPage() }
@@ -147,8 +149,12 @@ package final class ScriptedStore: Store {
     package func runs(idPrefix: String, limit: Int) -> [RunRecord] { [] }
     package func run(ofRequest id: RunID) -> RunRecord? { nil }
     package func output(ofRun id: RunID) -> String { "" }
+    package func checkpoint(ofRequest id: RunID) -> StoredCheckpoint { .none }
+    package func checkpoints(idPrefix: String, limit: Int) -> [CheckpointSummary] { [] }
     package func lastRun(task: String) -> RunRecord? { nil }
     package func deadLetters(task: String?, limit: Int) -> [DeadLetter] { [] }
+
+    package func deadLetters(_ query: DeadLetterQuery) -> DeadLetterPage { DeadLetterPage() }
     package func backup(to path: String) throws(StoreError) {}
     package func close() {}
 }

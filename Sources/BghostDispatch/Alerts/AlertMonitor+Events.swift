@@ -22,7 +22,8 @@ extension AlertMonitor {
             case .runEnded(let record, _):
                 isAffected = runEnded(record) || isAffected
             case .remembered, .runtimeConsumed, .notification, .switched, .paused, .startSkipped,
-                .audited, .manifest, .alert, .quarantined, .closed, .discarded:
+                .audited, .manifest, .alert, .quarantined, .closed, .discarded,
+                .checkpointSaved, .checkpointDeleted:
                 break
             }
         }
@@ -138,10 +139,18 @@ extension AlertMonitor {
         flush()
     }
 
-    /// The store has begun or ceased to fail.
+    /// The journal of transfers has begun or ceased to fail.
+    ///
+    /// - Parameter problem: why it cannot write.
+    package func journalChanged(problem: String?) {
+        journalProblem = problem
+        storeChanged()
+    }
+
+    /// The store or the journal of transfers has begun or ceased to fail.
     package func storeChanged() {
         guard isActive else { return }
-        if let problem = commits.status.problem {
+        if let problem = commits.status.problem ?? journalProblem {
             raise(AlertKey(.store), problem)
         } else {
             clear(AlertKey(.store))

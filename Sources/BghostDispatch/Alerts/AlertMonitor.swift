@@ -31,6 +31,8 @@ package final class AlertMonitor {
     var dead: [String: Int] = [:]
     /// Why the host has no lease in its fleet, for a manifest that asks for alerts later.
     var fleetProblem: String?
+    /// Why the journal of transfers cannot write; `nil` if it can.
+    var journalProblem: String?
     /// Whether the manifest asks for alerts or a heartbeat.
     package private(set) var isActive = false
     private var hasBegun = false

@@ -185,7 +185,7 @@ extension StoreChange {
     fileprivate var request: RunID? {
         switch self {
         case .accepted(let request, _), .redriven(let request): request.id
-        case .closed(let id, _), .discarded(let id): id
+        case .closed(let id, _), .discarded(let id), .checkpointDeleted(let id): id
         default: nil
         }
     }

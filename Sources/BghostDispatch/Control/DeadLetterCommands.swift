@@ -2,6 +2,7 @@
 
 package import BghostAPI
 internal import BghostBase
+package import BghostCalendar
 internal import BghostModel
 package import BghostPolicy
 package import BghostServices
@@ -18,6 +19,7 @@ package final class DeadLetterCommands {
     private let commits: CommitQueue
     private let history: HistoryReader
     private let clock: DaemonClock
+    private let zone: () -> ZoneTable
     private let log: HostLog
     /// The dead letters that a command is redriving or discarding.
     private var changing: Set<RunID> = []
@@ -27,8 +29,10 @@ package final class DeadLetterCommands {
         _ commits: CommitQueue,
         _ history: HistoryReader,
         _ clock: DaemonClock,
+        zone: @escaping () -> ZoneTable,
         log: HostLog
     ) {
+        self.zone = zone
         self.dispatcher = dispatcher
         self.commits = commits
         self.history = history
@@ -36,11 +40,21 @@ package final class DeadLetterCommands {
         self.log = log
     }
 
-    /// The dead letters of a task or of all tasks, the newest first.
-    package nonisolated(nonsending) func deadLetters(task: String?, limit: Int) async
-        -> [DeadLetter]
-    {
-        await history.ask { $0.deadLetters(task: task, limit: limit) }
+    /// A page of dead letters, the newest first.
+    package nonisolated(nonsending) func deadLetters(
+        _ question: DeadLetterQuestion
+    ) async throws(OperatorRefusal) -> DeadLetterPage {
+        var query = DeadLetterQuery(tasks: question.tasks, limit: question.limit)
+        query.isOfPlugin = try dispatcher.taskCheck(ofPlugin: question.plugin)
+        let zone = zone()
+        if let since = question.since { query.since = try clock.past(since, of: "since", in: zone) }
+        if let until = question.until { query.until = try clock.past(until, of: "until", in: zone) }
+        if let cursor = question.cursor {
+            guard case .dead(let diedAt, let run) = cursor else { throw .badCursor }
+            query.after = .init(diedAt: diedAt, run: run)
+        }
+        let wanted = query
+        return await history.ask { $0.deadLetters(wanted) }
     }
 
     /// Submits dead requests again, and returns when that is stored.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostAPI
+internal import BghostBase
 package import BghostPolicy
 internal import BghostStore
 
@@ -14,6 +15,38 @@ extension Dispatcher {
     func noSuchTask(_ name: String) -> OperatorRefusal {
         .noSuchTask(name, nearest: scheduler.nearestName(to: name))
     }
+
+    /// The refusal of a command for a plugin that does not exist.
+    func noSuchPlugin(_ name: String) -> OperatorRefusal {
+        let nearest = Spelling.nearest(to: name, among: scheduler.pluginNames)
+        return OperatorRefusal(
+            .noSuchPlugin,
+            "the manifest has no plugin `\(PrintableText.escaped(String(name.prefix(200))))`",
+            fix: nearest.map { "did you mean \($0)?" } ?? "`bghost status --json` lists them",
+            candidates: nearest.map { [$0] } ?? []
+        )
+    }
+
+    /// Whether a task is one of a plugin, as the manifest in force has it; any thread may call it.
+    ///
+    /// - Parameter plugin: `nil` for all tasks.
+    func taskCheck(
+        ofPlugin plugin: String?
+    ) throws(OperatorRefusal) -> (@Sendable (_ task: String) -> Bool)? {
+        guard let plugin else { return nil }
+        let catalog = scheduler.catalog
+        guard catalog.hasPlugin(plugin) else { throw noSuchPlugin(plugin) }
+        return { catalog.isTask($0, ofPlugin: plugin) }
+    }
+}
+
+extension OperatorRefusal {
+    /// The refusal of a cursor that another list made.
+    static let badCursor = OperatorRefusal(
+        .badCursor,
+        "`cursor` is that of another list",
+        fix: "give `next` of the page before, or no cursor for the first page"
+    )
 }
 
 extension CommitQueue {

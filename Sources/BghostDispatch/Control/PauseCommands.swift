@@ -151,16 +151,7 @@ package final class PauseCommands {
             }
             throw dispatcher.noSuchTask(target.name)
         }
-        let nearest = Spelling.nearest(
-            to: target.name,
-            among: dispatcher.scheduler.pluginNames
-        )
-        throw OperatorRefusal(
-            .noSuchPlugin,
-            "the manifest has no plugin `\(shown)`",
-            fix: nearest.map { "did you mean \($0)?" } ?? "`bghost status --json` lists them",
-            candidates: nearest.map { [$0] } ?? []
-        )
+        throw dispatcher.noSuchPlugin(target.name)
     }
 
     private func notPaused(_ target: PauseTarget) -> OperatorRefusal {

@@ -59,18 +59,24 @@ package final class RunHistory {
         return page
     }
 
-    /// Starts that did not happen.
+    /// A page of starts that did not happen.
     ///
     /// - Throws: if a time of the question cannot be read.
     package nonisolated(nonsending) func skippedStarts(
-        _ question: RunQuestion
-    ) async throws(OperatorRefusal) -> [SkippedStart] {
+        _ question: StartQuestion
+    ) async throws(OperatorRefusal) -> SkippedStartPage {
         var query = SkippedStartQuery(
-            task: question.query.filter.task,
-            limit: question.query.limit
+            tasks: question.tasks,
+            kind: question.kind,
+            limit: question.limit
         )
+        query.isOfPlugin = try dispatcher.taskCheck(ofPlugin: question.plugin)
         if let since = question.since { query.since = try time(since, of: "since") }
         if let until = question.until { query.until = try time(until, of: "until") }
+        if let cursor = question.cursor {
+            guard case .starts(let due, let number) = cursor else { throw .badCursor }
+            query.after = .init(due: due, number: number)
+        }
         let wanted = query
         return await history.ask { $0.skippedStarts(wanted) }
     }
@@ -96,8 +102,12 @@ package final class RunHistory {
             (
                 runs: store.runs(task: task, endedFrom: low, limit: runsMax),
                 starts: store.skippedStarts(
-                    SkippedStartQuery(task: task, until: high.addingClamped(1), limit: runsMax)
-                ),
+                    SkippedStartQuery(
+                        tasks: .task(task),
+                        until: high.addingClamped(1),
+                        limit: runsMax
+                    )
+                ).starts,
                 keptSince: store.oldestEnd(), isKnown: store.lastRun(task: task) != nil
             )
         }

@@ -2,6 +2,7 @@
 
 package import BghostAPI
 internal import BghostBase
+internal import BghostModel
 internal import BghostPolicy
 package import BghostServices
 internal import BghostStore
@@ -11,20 +12,29 @@ internal import BghostStore
 /// The host owns it. Use it on the reactor's thread only; it does not block. Long lists are read in pages,
 /// between which deadlines and frames of workers are handled.
 package final class TaskCommands {
-    /// The limit for the parameters in one answer, bytes; requests beyond it are counted but not listed.
+    /// The limit for the parameters in one answer, bytes; the page ends behind it.
     private static let pendingBytesMax = 16 << 20
+    /// The most identifiers that one answer looks at; the page ends behind them.
+    static let visitsMax = 131_072
 
     private let dispatcher: Dispatcher
     private let commits: CommitQueue
     private let describer: RequestDescriber
     private let clock: DaemonClock
+    /// The number of manifests that were in force before.
+    private let reloads: () -> Int
+    /// Tells the cursors of this daemon from those of one before, which had other rows.
+    private let identity = UInt64.random(in: 0...UInt64(UInt32.max)) << 32
 
+    /// - Parameter reloads: the number of manifests that were in force before.
     package init(
         _ dispatcher: Dispatcher,
         _ commits: CommitQueue,
         _ describer: RequestDescriber,
-        _ clock: DaemonClock
+        _ clock: DaemonClock,
+        reloads: @escaping () -> Int
     ) {
+        self.reloads = reloads
         self.dispatcher = dispatcher
         self.commits = commits
         self.describer = describer
@@ -33,27 +43,71 @@ package final class TaskCommands {
 
     // MARK: Pending requests
 
-    /// The pending requests of a task or of all tasks.
+    /// A page of the pending requests.
     ///
-    /// - Parameter limit: the most requests to list; all are counted.
-    package nonisolated(nonsending) func pending(task: String?, limit: Int) async -> PendingList {
-        var list = PendingList(requests: [], total: 0)
-        let selection = task.map { Scheduler.WaitingSelection.task($0) } ?? .all
-        var room = Self.pendingBytesMax
-        var start: Int? = 0
-        while let from = start {
-            let kept = room > 0 ? limit - list.requests.count : 0
-            let page = dispatcher.scheduler.waiting(selection, from: from, keeping: kept)
-            list.total += page.count
-            for request in page.requests where room > 0 {
-                room -= request.parameters.utf8.count
-                list.requests.append(describer.describe(request))
-            }
-            start = page.next
-            if start != nil { await Task.yield() }
+    /// It costs what its requests cost, and a look at ``visitsMax`` identifiers at most.
+    package nonisolated(nonsending) func pending(
+        _ question: PendingQuestion
+    ) async throws(OperatorRefusal) -> PendingList {
+        let query = Scheduler.WaitingQuery(
+            tasks: question.tasks,
+            plugin: question.plugin,
+            submitter: question.submitter
+        )
+        if let plugin = question.plugin, !dispatcher.scheduler.catalog.hasPlugin(plugin) {
+            throw dispatcher.noSuchPlugin(plugin)
         }
+        var generation = generation
+        var place: Scheduler.WaitingPlace? = try start(of: question.cursor, generation)
+        var list = PendingList(requests: [], total: nil)
+        var room = Self.pendingBytesMax
+        var visits = 0
+        while let from = place, list.requests.count < question.limit, room > 0,
+            visits < Self.visitsMax
+        {
+            let left = question.limit - list.requests.count
+            let found = dispatcher.scheduler.waiting(query, from: from, limit: left, bytes: room)
+            guard let found, self.generation == generation else {
+                guard question.cursor == nil else { throw Self.stale }
+                // The order has changed between two parts of the first page.
+                (generation, place) = (self.generation, .start)
+                list.requests = []
+                (room, visits) = (Self.pendingBytesMax, visits + 1)
+                continue
+            }
+            list.requests += found.requests.map { describer.describe($0) }
+            room -= found.parameterBytes
+            visits += found.visited + 1
+            place = found.next
+            if place != nil { await Task.yield() }
+        }
+        list.next = place.map {
+            PageCursor.pending(generation: generation, place: $0.row, id: $0.id).text
+        }
+        let isWhole = question.cursor == nil && place == nil
+        list.total =
+            isWhole ? list.requests.count : dispatcher.scheduler.waitingCount(query)
         return list
     }
+
+    private var generation: UInt64 { identity | UInt64(UInt32(truncatingIfNeeded: reloads())) }
+
+    private func start(
+        of cursor: PageCursor?,
+        _ generation: UInt64
+    ) throws(OperatorRefusal) -> Scheduler.WaitingPlace {
+        guard let cursor else { return .start }
+        guard case .pending(let made, let row, let id) = cursor else { throw .badCursor }
+        guard made == generation else { throw Self.stale }
+        return Scheduler.WaitingPlace(row: row, id: id)
+    }
+
+    private static let stale = OperatorRefusal(
+        .staleCursor,
+        "the list has another order since its page before was made: the daemon restarted, took up"
+            + " another manifest, or gave up requests of tasks that left it",
+        fix: "ask for the first page again, without a cursor"
+    )
 
     /// Withdraws the pending requests of a task or of all tasks, and returns when that is stored.
     package nonisolated(nonsending) func cancelPending(

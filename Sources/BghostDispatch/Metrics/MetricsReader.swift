@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+package import BghostBase
 package import BghostMetrics
 internal import BghostModel
 internal import BghostPolicy
@@ -20,10 +21,13 @@ package final class MetricsReader {
     private let log: HostLog
     private let alerts: AlertOwners?
     private let fleet: FleetMember?
+    private let spans: (any SpanRecorder)?
+    private let journalFailingSince: () -> Int64?
     private let plugins: () -> [MetricsSnapshot.Plugin]
 
     /// - Parameters:
     ///   - startedAt: when the daemon started, Unix nanoseconds.
+    ///   - journalFailingSince: since when the journal of transfers cannot store changes, Unix nanoseconds.
     ///   - plugins: returns the states of the plugins of the manifest.
     package init(
         _ dispatcher: Dispatcher,
@@ -34,6 +38,8 @@ package final class MetricsReader {
         startedAt: Int64,
         alerts: AlertOwners? = nil,
         fleet: FleetMember? = nil,
+        spans: (any SpanRecorder)? = nil,
+        journalFailingSince: @escaping () -> Int64? = { nil },
         plugins: @escaping () -> [MetricsSnapshot.Plugin]
     ) {
         self.version = version
@@ -44,6 +50,8 @@ package final class MetricsReader {
         self.log = log
         self.alerts = alerts
         self.fleet = fleet
+        self.spans = spans
+        self.journalFailingSince = journalFailingSince
         self.plugins = plugins
     }
 
@@ -58,13 +66,22 @@ package final class MetricsReader {
             deadLetters: commits.deadLetters.count,
             isDraining: scheduler.isDraining,
             storeFailingSince: commits.status.failingSince,
+            transferJournalFailingSince: journalFailingSince(),
             logDrops: log.dropCounts,
             alerts: alerts?.metrics,
             fleet: fleet?.metrics,
+            spans: spanCounts,
             statistics: meter.counts(),
             tasks: tasks,
             plugins: Array(plugins().prefix(RunStatistics.pluginsMax))
         )
+    }
+
+    /// What became of spans; `nil` while none are exported and none were.
+    private var spanCounts: SpanCounts? {
+        guard let spans else { return nil }
+        let counts = spans.counts
+        return spans.isOn || counts != SpanCounts() ? counts : nil
     }
 
     private var tasks: [MetricsSnapshot.Task] {

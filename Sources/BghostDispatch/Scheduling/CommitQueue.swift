@@ -26,6 +26,8 @@ package final class CommitQueue {
     private let log: HostLog
     /// The dead letters of each plugin.
     package private(set) var deadLetters: DeadLetterIndex
+    /// The sizes of the stored checkpoints.
+    package private(set) var checkpoints = CheckpointLedger()
     private var completions = CompletionTable()
     /// The callers that learn of a failing store before their transaction has its result.
     private var impatient = CompletionTable()
@@ -114,7 +116,10 @@ package final class CommitQueue {
             guard let number else { return }
             reference.performInline { $0.completions.take(number)?(result) }
         }
-        if onFailure == .retry { onChanges?(changes) }
+        if onFailure == .retry {
+            checkpoints.follow(changes)
+            onChanges?(changes)
+        }
     }
 
     /// Commits changes with the row that says who made them.
@@ -125,12 +130,15 @@ package final class CommitQueue {
 
     /// Commits changes that are refused if they cannot be stored now.
     package func commitOrRefuse(_ changes: [StoreChange], then: @escaping Completion) {
+        checkpoints.begin(changes)
         commit(changes, onFailure: .refuse) { [unowned self] result in
-            if case .success = result {
+            let areStored = if case .success = result { true } else { false }
+            if areStored {
                 for change in changes { deadLetters.follow(removal: change) }
             }
+            checkpoints.finish(changes, areStored: areStored)
             then(result)
-            if case .success = result { onChanges?(changes) }
+            if areStored { onChanges?(changes) }
         }
     }
 
@@ -252,6 +260,9 @@ package final class CommitQueue {
     /// The dead letters that were added and removed since the last call, by task.
     func takeDeadLetterChanges() -> [(task: String, change: Int)] { deadLetters.takeChanges() }
 
+    /// Recovers the sizes of checkpoints.
+    package func recover(_ stored: [CheckpointSummary]) { checkpoints = CheckpointLedger(stored) }
+
     // MARK: Health
 
     /// Checks the health of the store and notifies the log, the host and waiting callers.
@@ -351,50 +362,5 @@ package final class CommitQueue {
                 continuation.resume(returning: flush(Monotonic.now + drainMax))
             }
         }
-    }
-}
-
-/// Callbacks by number; each is called at most once.
-///
-/// A number is a Sendable name for a callback that must stay on its thread. Adding and taking one costs
-/// O(1); the memory of taken ones is used again.
-private struct CompletionTable {
-    private var completions: [CommitQueue.Completion?] = []
-    /// When each was added; the entries of the array are used again.
-    private var numbers: [UInt64] = []
-    private var free: [Int] = []
-    private var last: UInt64 = 0
-
-    struct Number: Sendable {
-        fileprivate let index: Int
-        fileprivate let number: UInt64
-    }
-
-    mutating func add(_ completion: @escaping CommitQueue.Completion) -> Number {
-        last += 1
-        guard let index = free.popLast() else {
-            completions.append(completion)
-            numbers.append(last)
-            return Number(index: completions.count - 1, number: last)
-        }
-        completions[index] = completion
-        numbers[index] = last
-        return Number(index: index, number: last)
-    }
-
-    /// Removes a callback; `nil` if it was taken before.
-    mutating func take(_ number: Number) -> CommitQueue.Completion? {
-        guard numbers[number.index] == number.number, let completion = completions[number.index]
-        else { return nil }
-        completions[number.index] = nil
-        free.append(number.index)
-        return completion
-    }
-
-    /// Removes all callbacks, and returns them in the order in which they were added.
-    mutating func takeAll() -> [CommitQueue.Completion] {
-        let waiting = completions.indices.filter { completions[$0] != nil }
-            .sorted { numbers[$0] < numbers[$1] }
-        return waiting.compactMap { take(Number(index: $0, number: numbers[$0])) }
     }
 }

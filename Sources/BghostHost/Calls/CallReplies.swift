@@ -49,7 +49,8 @@ final class CallReplies {
                 why,
                 task: record?.task,
                 plugin: executor.plugin.name,
-                run: record?.id
+                run: record?.id,
+                trace: record?.trace
             )
         }
         answer(call, executor, status)

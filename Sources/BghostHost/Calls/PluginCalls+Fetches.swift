@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import BghostModel
 internal import BghostServices
 internal import BghostStore
@@ -28,6 +29,8 @@ extension PluginCalls {
         request.admits = { share.reserve($0) }
         request.epoch = run.record.epoch
         request.occasion = run.occasion(of: request.method, request.url)
+        let trace = FetchTrace(run.record, tracer, now: clock.wall)
+        if let context = trace.context { request.add(context) }
         let grants = executor.plugin.permissions.network
         let serial = executor.serial
         let number = call.number
@@ -44,7 +47,10 @@ extension PluginCalls {
             } catch {
                 result = .failure(error)
             }
-            reference.perform { [result] in $0.fetchEnded(number, serial, result, holding: share) }
+            reference.perform { [result] in
+                trace.ended(request, result, $0.tracer, now: $0.clock.wall)
+                $0.fetchEnded(number, serial, result, holding: share)
+            }
         }
         executor.fetches[number] = ExecutorSlots.OpenFetch(run: call.run, task: task)
     }

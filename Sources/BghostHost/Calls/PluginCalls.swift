@@ -28,10 +28,12 @@ final class PluginCalls {
     let log: HostLog
     let manifestPath: String
     let fetcher: any Fetching
+    let checkpoints: CheckpointCommands
     let zone: () -> ZoneTable
+    let tracer: RunTracer
     private let transfers: TransferCoordinator
     private let facts: FactWatch
-    private let clock: DaemonClock
+    let clock: DaemonClock
     private let reactor: Reactor
     private(set) lazy var reference = ReactorReference(self, on: reactor)
 
@@ -46,6 +48,7 @@ final class PluginCalls {
         _ notifications: NotificationDelivery,
         _ transfers: TransferCoordinator,
         _ facts: FactWatch,
+        _ checkpoints: CheckpointCommands,
         _ clock: DaemonClock,
         reactor: Reactor,
         configuration: HostConfiguration,
@@ -60,12 +63,14 @@ final class PluginCalls {
         self.notifications = notifications
         self.transfers = transfers
         self.facts = facts
+        self.checkpoints = checkpoints
         self.clock = clock
         self.reactor = reactor
         self.zone = zone
         log = configuration.log
         manifestPath = configuration.manifestPath
         fetcher = configuration.fetcher
+        tracer = RunTracer(configuration.spans)
     }
 
     /// Handles a call.
@@ -96,6 +101,8 @@ final class PluginCalls {
             executor.fetches[number]?.task.cancel()
             replies.answer(call, executor, CallStatus.ok)
         case .situation(let run): answerSituation(call, executor, run)
+        case .saveCheckpoint(let bytes): saveCheckpoint(call, executor, bytes)
+        case .loadCheckpoint: loadCheckpoint(call, executor)
         case .post(let notification): post(call, executor, notification)
         case .withdrawNotification(let id): withdrawNotification(call, executor, id)
         case .notifications: answerNotifications(call, executor)
@@ -172,12 +179,14 @@ final class PluginCalls {
             replies.answer(call, executor, CallStatus.argument)
             return
         }
+        let caller = caller(of: call, executor)
         let submission = Submission(
             task: task,
             kind: kind == 0 ? nil : kind == 1 ? .refresh : .processing,
             parameters: parameters.isEmpty ? "{}" : parameters,
             earliestBegin: earliest == 0 ? nil : earliest * 1_000_000,
-            requirements: requirements
+            requirements: requirements,
+            trace: caller.trace
         )
         // The memory counts for the plugin that handles the task, which may be another plugin.
         let target = dispatcher.scheduler.catalog.task(for: task).map {
@@ -196,7 +205,7 @@ final class PluginCalls {
         }
         do {
             try intake.parameters.check(submission)
-            let made = try intake.check(submission, by: submitter(of: call, executor))
+            let made = try intake.check(submission, by: caller.submitter)
             facts.watch(requirements)
             // The result is never `nil` here, because a handler's submission replaces the pending request.
             guard let made else { return replies.answer(call, executor, CallStatus.ok) }
@@ -206,28 +215,32 @@ final class PluginCalls {
         }
     }
 
-    /// The submitter of a call: the run that the call names, or the plugin if it names none.
+    /// The submitter of a call, and its trace: the run that the call names, or the plugin if it names none.
     ///
     /// The run may have ended already, which is valid: a handler may submit on one thread and
     /// complete on another.
-    private func submitter(of call: Call, _ executor: any RunExecutor) -> Submitter {
+    private func caller(
+        of call: Call,
+        _ executor: any RunExecutor
+    ) -> (submitter: Submitter, trace: TraceContext?) {
         let slotIndex = WorkerSlot.of(call.run)
         if call.run != 0, slotIndex < executor.runOfSlot.count {
             if executor.runOfSlot[slotIndex] == call.run, let run = runs.run(call.run) {
-                return .run(run.record.id)
+                return (.run(run.record.id), run.record.trace?.context)
             }
             if let past = executor.lastRunOfSlot[slotIndex], past.number == call.run {
-                return .run(past.id)
+                return (.run(past.id), past.trace)
             }
         }
-        return .plugin(executor.plugin.name)
+        return (.plugin(executor.plugin.name), nil)
     }
 
-    /// A new share of a plugin's held memory, after an update of the bytes of its requests.
+    /// A new share of a plugin's held memory, after an update of the bytes of its requests and checkpoints.
     func share(of plugin: PluginSlot) -> HeldShare {
         // The tasks belong to the current version of the plugin.
         let index = (plugins[plugin.name] ?? plugin).index
-        plugin.memory.setRequests(dispatcher.query { $0.heldBytes(plugin: index) })
+        let requests = dispatcher.query { $0.heldBytes(plugin: index) }
+        plugin.memory.setRequests(requests + checkpoints.bytes(ofPlugin: plugin.name))
         return HeldShare(of: plugin.memory)
     }
 

@@ -30,6 +30,7 @@ final class HealthReader {
     private let runs: RunTable
     private let alerts: AlertMonitor
     private let fleet: FleetMember
+    private let transfers: TransferCoordinator
 
     init(_ owners: HostOwners) {
         configuration = owners.services.configuration
@@ -42,6 +43,7 @@ final class HealthReader {
         runs = owners.runs
         alerts = owners.alerts.monitor
         fleet = owners.fleet
+        transfers = owners.transfers
     }
 
     /// Whether the daemon accepts work and keeps it.
@@ -55,6 +57,10 @@ final class HealthReader {
             let moment = Timestamp.text(unixNanoseconds: since)
             reasons.append(.init("store", since: since, store.sentence(since: moment)))
         }
+        if let journal = transfers.journalStatus, let since = journal.failingSince {
+            let moment = Timestamp.text(unixNanoseconds: since)
+            reasons.append(.init("transferJournal", since: since, journal.sentence(since: moment)))
+        }
         return ReadinessReport(reasons: reasons)
     }
 
@@ -65,6 +71,7 @@ final class HealthReader {
             HealthReport.Check("reactor", .ok, "the daemon's main thread answers"), store, drain,
             clock,
         ]
+        if let transferJournal { checks.insert(transferJournal, at: 2) }
         if let manifest = found?.manifest { checks.append(manifest) }
         checks += pluginChecks
         if let disk = found?.disk { checks.append(disk) }
@@ -86,9 +93,27 @@ final class HealthReader {
             .critical,
             since: since,
             status.sentence(since: Timestamp.text(unixNanoseconds: since)),
-            remedy: "repair the disk of \(configuration.stateDirectory) or make room on it"
-                + (status.isFinal ? ", then restart bghost" : "")
+            remedy: diskRemedy(status.isFinal)
         )
+    }
+
+    private var transferJournal: HealthReport.Check? {
+        guard let status = transfers.journalStatus else { return nil }
+        guard let since = status.failingSince else {
+            return .init("transferJournal", .ok, "transfers are stored")
+        }
+        return .init(
+            "transferJournal",
+            .critical,
+            since: since,
+            status.sentence(since: Timestamp.text(unixNanoseconds: since)),
+            remedy: diskRemedy(status.isFinal)
+        )
+    }
+
+    private func diskRemedy(_ needsRestart: Bool) -> String {
+        "repair the disk of \(configuration.stateDirectory) or make room on it"
+            + (needsRestart ? ", then restart bghost" : "")
     }
 
     private var drain: HealthReport.Check {

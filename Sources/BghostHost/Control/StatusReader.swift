@@ -136,6 +136,7 @@ final class StatusReader {
             simulation: simulation.status,
             transfers: counts,
             store: commits.status,
+            transferJournal: transfers.journalStatus,
             fleetProblem: fleet.lossSentence,
             allowsUntrustedFiles: configuration.allowsUntrustedFiles,
             slotsInUse: dispatcher.scheduler.slotsInUse,

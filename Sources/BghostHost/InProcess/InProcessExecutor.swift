@@ -121,7 +121,9 @@ extension HostAnswer {
         case .needs(let count): self.init(status: reply.status, body: .needs(count))
         case .transfers(.inline(let bytes)):
             self.init(status: reply.status, body: .transfers(bytes))
-        case .none, .fetched, .transfers: self.init(status: reply.status)
+        case .checkpoint(.inline(let bytes)):
+            self.init(status: reply.status, body: .checkpoint(bytes))
+        case .none, .fetched, .transfers, .checkpoint: self.init(status: reply.status)
         }
     }
 }

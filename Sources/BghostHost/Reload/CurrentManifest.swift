@@ -9,6 +9,8 @@ internal import Glibc
 /// thread only.
 final class CurrentManifest {
     private(set) var value: Manifest
+    /// The number of manifests that were in force before.
+    private(set) var replacements = 0
 
     init(_ first: Manifest) {
         value = first
@@ -16,7 +18,10 @@ final class CurrentManifest {
 
     /// Replaces the manifest, and returns the one before.
     func replace(with manifest: Manifest) -> Manifest {
-        defer { value = manifest }
+        defer {
+            value = manifest
+            replacements += 1
+        }
         return value
     }
 }

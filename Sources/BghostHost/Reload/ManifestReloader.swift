@@ -347,6 +347,7 @@ final class ManifestReloader: SharesServices {
         dataDirectories.forget(outcome.change.removedPlugins)
         registry.crashes.forget(except: plugins.names, now: services.now)
         registry.alerts.apply(wanted)
+        services.configuration.applyTraces?(wanted.host.traces)
         for plugin in plugins.all { registry.tellAlerts(of: plugin) }
         transfers.renewAccesses()
         facts.watch()

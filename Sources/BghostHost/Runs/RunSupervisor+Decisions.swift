@@ -25,6 +25,7 @@ extension RunSupervisor {
                 waiters.finish(record.request, with: isKept ? record : nil)
             }
             meter.ended(record)
+            tracer.ended(record, changes)
             report(record)
         case .startRun(let start): begin(start)
         case .stop(let stopped, let reason, let why):

@@ -13,6 +13,8 @@ internal import BghostWire
 extension RunSupervisor {
     /// Starts a run that the scheduler dispatched.
     func begin(_ start: RunStart) {
+        var start = start
+        start.record.trace = tracer.trace(of: start)
         let plugin = plugins[dispatcher.scheduler.catalog.pluginOfTask[start.task]]
         let executor: any RunExecutor
         do {
@@ -48,6 +50,8 @@ extension RunSupervisor {
         }
         run.isManual = start.isManual
         run.due = start.due
+        run.dispatchedAt = clock.wall
+        run.isCold = executor.state != .live
         executor.runOfSlot[slotIndex] = number
         pool.workerTaken(plugin)
         runNumbers.set(start.handle, number)
@@ -97,10 +101,15 @@ extension RunSupervisor {
             )
             return
         }
+        let isWake = task.kind == .urlSession
+        if isWake, transfers.hasNothingToReport(to: run) {
+            run.record.message = "its session has no ended transfers any more"
+            pool.willNotStart(number, in: run.executor)
+            return handle(.completed(status: 0), of: number)
+        }
         handle(.began, of: number)
         guard let begun = runs[index], begun.number == number else { return }
         pool.runBegins(in: begun.executor)
-        let isWake = task.kind == .urlSession
         let sent = begun.executor.start(
             Start(
                 run: number,
@@ -112,6 +121,8 @@ extension RunSupervisor {
                 task: begun.record.task,
                 parameters: isWake ? transfers.wakeParameters(of: begun) : begun.parameters,
                 isWake: isWake,
+                traceparent: begun.record.trace?.context.traceparent ?? "",
+                tracestate: begun.record.trace?.context.state ?? "",
                 names: RunNames(
                     runHigh: begun.record.id.high,
                     runLow: begun.record.id.low,
@@ -128,7 +139,8 @@ extension RunSupervisor {
         begun.executor.lastRunOfSlot[WorkerSlot.of(number)] = ExecutorSlots.PastRun(
             number: number,
             id: begun.record.id,
-            task: begun.record.task
+            task: begun.record.task,
+            trace: begun.record.trace?.context
         )
         begun.executor.wasSent(begun.record, pool)
         if log.keeps(.debug) {
@@ -138,7 +150,8 @@ extension RunSupervisor {
                 "in \(begun.executor.pid.map { "worker \($0)" } ?? "the daemon")",
                 task: begun.record.task,
                 plugin: begun.record.plugin,
-                run: begun.record.id
+                run: begun.record.id,
+                trace: begun.record.trace
             )
         }
     }
@@ -191,6 +204,12 @@ extension RunSupervisor {
         run.executor.beginMeasuring(run, now: now)
         let delay = clock.wall.subtractingClamped(run.due)
         meter.started(plugin: run.record.plugin, delay: UInt64(max(0, delay)))
+        tracer.started(
+            run.record,
+            due: run.due,
+            dispatched: run.dispatchedAt,
+            isCold: run.isCold
+        )
         onStart(run.record)
     }
 
@@ -231,7 +250,8 @@ extension RunSupervisor {
             "asked to stop (\(reason)); it has \(DurationText.of(nanoseconds: remaining))",
             task: run.record.task,
             plugin: run.record.plugin,
-            run: run.record.id
+            run: run.record.id,
+            trace: run.record.trace
         )
         run.executor.cancel(Cancel(run: number, why: reason.rawValue))
         transfers.detachTransfers(of: number, in: run.executor)
@@ -248,7 +268,8 @@ extension RunSupervisor {
             "\(text) with all it started (\(reason.text))",
             task: run.record.task,
             plugin: run.record.plugin,
-            run: run.record.id
+            run: run.record.id,
+            trace: run.record.trace
         )
         // Do not sample the resource use here: the exit of the process reports it, and sampling
         // delays the kill.
@@ -338,7 +359,8 @@ extension RunSupervisor {
             "\(record.outcome?.text ?? "lost")\(duration)\(message)",
             task: record.task,
             plugin: record.plugin,
-            run: record.id
+            run: record.id,
+            trace: record.trace
         )
     }
 }

@@ -24,6 +24,7 @@ final class RunSupervisor: SharesServices {
     /// The callers that wait for the end of a run.
     let waiters = RunWaiters()
     let meter: RunMeter
+    let tracer: RunTracer
     @Connected var pool: WorkerPool
     @Connected var registry: PluginRegistry
     /// Claims starts of schedules; `nil` until the owners are connected.
@@ -60,6 +61,7 @@ final class RunSupervisor: SharesServices {
         self.transfers = transfers
         self.calls = calls
         meter = RunMeter(dispatcher)
+        tracer = calls.tracer
     }
 
     /// - Parameter onEnd: called when a run has ended.

@@ -49,6 +49,10 @@ final class ActiveRun {
     var isManual = false
     /// When its request could start, Unix nanoseconds.
     var due: Int64 = 0
+    /// When the scheduler dispatched it, Unix nanoseconds.
+    var dispatchedAt: Int64 = 0
+    /// Whether its executor was not ready then.
+    var isCold = false
     /// The number of equal fetches in this run, by a hash of method and URL.
     private var fetchCounts: [Int: Int] = [:]
     /// The delay until the next attempt that its handler requested, in nanoseconds from its end.

@@ -12,6 +12,7 @@ struct ServiceSummary {
     let dispatcher: Dispatcher
     let commits: CommitQueue
     let plugins: PluginTable
+    let transfers: TransferCoordinator
     let runs: RunTable
     let alerts: AlertMonitor
 
@@ -45,6 +46,10 @@ struct ServiceSummary {
         if let since = commits.status.failingSince {
             let moment = Timestamp.text(unixNanoseconds: since)
             problems.append("the store has been failing since \(moment)")
+        }
+        if let since = transfers.journalStatus?.failingSince {
+            let moment = Timestamp.text(unixNanoseconds: since)
+            problems.append("the journal of transfers has been failing since \(moment)")
         }
         if let problem = alerts.problem { problems.append(problem) }
         let unusable = plugins.all.filter { !$0.isRetired && $0.problem != nil }.map(\.name)

@@ -41,6 +41,8 @@ final class TransferTable {
     /// Pending acknowledgements by number; the engine must process all of them before the shutdown.
     var pendingMessages: [UInt64: Task<Void, Never>] = [:]
     var lastMessage: UInt64 = 0
+    /// The newest acknowledgement; `nil` if the engine has processed all of them.
+    var lastDelivery: Task<Void, Never>?
     private var ids = RunIDSource()
 
     init(

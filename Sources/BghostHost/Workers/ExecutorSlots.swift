@@ -41,6 +41,7 @@ final class ExecutorSlots {
         let number: UInt64
         let id: RunID
         let task: String
+        let trace: TraceContext?
     }
 
     /// The last run of each slot; later messages of its handler still belong to it.

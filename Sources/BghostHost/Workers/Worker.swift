@@ -263,6 +263,10 @@ extension Reply {
             guard share.reserve(bytes.count) else { return nil }
             body = .transfers(.parts(bytes: UInt64(bytes.count)))
             return bytes
+        case .checkpoint(.inline(let bytes)) where bytes.count > Self.inlineBodyBytesMax:
+            guard share.reserve(bytes.count) else { return nil }
+            body = .checkpoint(.parts(bytes: UInt64(bytes.count)))
+            return bytes
         default: return []
         }
     }

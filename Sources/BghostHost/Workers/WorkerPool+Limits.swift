@@ -92,11 +92,10 @@ extension WorkerPool {
         }
         worker.audit = .never
         measureData(of: worker.plugin)
-        if !worker.isIdle {
-            if configuration.pausesForDebuggers { pauseIfTraced(worker, process.pid) }
-            // This call may kill the worker.
-            checkUse(of: worker, process)
-        }
+        if !worker.isIdle, configuration.pausesForDebuggers { pauseIfTraced(worker, process.pid) }
+        // This call may kill the worker. A worker without a run is checked too: much memory can be taken in
+        // less processor time than that after which the kernel reports it.
+        checkUse(of: worker, process)
         guard worker.state != .ending, worker.state != .gone else { return }
         measureTree(of: worker, process)
         guard let next = nextAudit(of: worker) else { return }
@@ -213,7 +212,8 @@ extension WorkerPool {
             source: source,
             task: runs[index]?.record.task,
             plugin: executor.plugin.name,
-            run: runs[index]?.record.id
+            run: runs[index]?.record.id,
+            trace: runs[index]?.record.trace
         )
     }
 

@@ -280,7 +280,8 @@ extension WorkerPool {
     ) {
         executor.runsCarried += 1
         noteDuration(executor)
-        if outcome == .succeeded {
+        // A run without a duration was never sent to it, so its success says nothing about the plugin.
+        if outcome == .succeeded, lasted != nil {
             executor.plugin.prestartFailures = 0
             let plugin = executor.plugin
             if !plugin.isRetired, crashes.isOnTrial(plugin.name) { registry.liftQuarantine(plugin) }

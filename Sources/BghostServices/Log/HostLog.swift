@@ -79,7 +79,8 @@ package final class HostLog: Sendable {
         source: LogEntry.Source = .host,
         task: String? = nil,
         plugin: String? = nil,
-        run: RunID? = nil
+        run: RunID? = nil,
+        trace: RunTrace? = nil
     ) {
         guard keeps(level) else { return }
         var entry = LogEntry(
@@ -91,7 +92,8 @@ package final class HostLog: Sendable {
             message: Self.cut(PrintableText.escaped(message())),
             task: task,
             plugin: plugin,
-            run: run
+            run: run,
+            trace: trace?.context.traceID
         )
         let second = clock().nanoseconds / 1_000_000_000
         let (followers, summaries, isWritten) = state.withLock { state in

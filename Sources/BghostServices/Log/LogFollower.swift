@@ -6,8 +6,9 @@ internal import Synchronization
 
 /// The lines that wait for one reader of the log, limited in number and in bytes.
 ///
-/// A reader that is slower than the log loses the oldest of them, and is told how many. Any thread may use it,
-/// but only one task may wait for the next line.
+/// A reader that is slower than the log loses the oldest of them, and is told how many. One that takes none while
+/// ``cutAfter`` are lost is cut off: its stream ends with a line that says so. Any thread may use it, but only
+/// one task may wait for the next line.
 final class LogFollower: Sendable {
     private struct State {
         /// The lines, from index `first` on.
@@ -17,6 +18,7 @@ final class LogFollower: Sendable {
         var dropped = 0
         var lastDropped: LogEntry?
         var isEnded = false
+        var isCut = false
         var reader: CheckedContinuation<LogEntry?, Never>?
 
         var count: Int { lines.count - first }
@@ -28,6 +30,11 @@ final class LogFollower: Sendable {
                 lastDropped = popFirst()
                 dropped += 1
             }
+            guard dropped >= LogFollower.cutAfter else { return }
+            dropped += count
+            (lines, first, bytes) = ([], 0, 0)
+            lastDropped = line
+            (isCut, isEnded) = (true, true)
         }
 
         mutating func popFirst() -> LogEntry? {
@@ -46,6 +53,8 @@ final class LogFollower: Sendable {
     /// The most lines and bytes that wait, besides the lines with which it began.
     static let linesMax = 1024
     static let bytesMax = 2 << 20
+    /// A reader that loses so many lines in one wait is cut off.
+    static let cutAfter = 8192
 
     let filter: LogFilter
     private let linesMax: Int
@@ -93,7 +102,7 @@ final class LogFollower: Sendable {
         await withCheckedContinuation { continuation in
             let answer = state.withLock { state -> LogEntry?? in
                 if state.dropped > 0, let last = state.lastDropped {
-                    let note = Self.note(state.dropped, last)
+                    let note = Self.note(state.dropped, last, isCut: state.isCut)
                     state.dropped = 0
                     return note
                 }
@@ -116,15 +125,16 @@ final class LogFollower: Sendable {
         reader?.resume(returning: nil)
     }
 
-    private static func note(_ count: Int, _ last: LogEntry) -> LogEntry {
+    private static func note(_ count: Int, _ last: LogEntry, isCut: Bool) -> LogEntry {
         LogEntry(
             sequence: last.sequence,
             time: last.time,
             level: .warning,
             source: .host,
-            event: "log.dropped",
+            event: isCut ? "log.cut" : "log.dropped",
             message: "\(CountText.of(count, "line"))" + (count == 1 ? " was" : " were")
                 + " dropped here: this reader is slower than the log"
+                + (isCut ? ", so it is cut off; ask again for what follows" : "")
         )
     }
 }
