@@ -6,19 +6,22 @@ package import BghostTerminal
 
 /// The text output of `bghost runs --skipped`.
 package struct SkippedStartsView {
-    package let starts: [API.SkippedStart]
+    package let list: API.StartList
     /// Unix nanoseconds.
     package let now: Int64
 
-    package init(starts: [API.SkippedStart], now: Int64) {
-        self.starts = starts
+    package init(_ list: API.StartList, now: Int64) {
+        self.list = list
         self.now = now
     }
 
     package func text(_ style: Style) -> String {
-        guard !starts.isEmpty else { return "no start was skipped or late\n" }
+        let more = NextPageView(next: list.next).text
+        guard !list.starts.isEmpty else {
+            return more.isEmpty ? "no start was skipped or late\n" : more
+        }
         var table = TextTable(header: ["TASK", "DUE", "WHAT", "COUNT", "DETAILS"])
-        for start in starts {
+        for start in list.starts {
             table.add([
                 .init(TerminalText.escaped(start.task)),
                 .init(HumanText.time(start.due, now: now)),
@@ -27,7 +30,7 @@ package struct SkippedStartsView {
                 .init(TerminalText.escaped(start.sentence), .dim),
             ])
         }
-        return table.text(style)
+        return table.text(style) + more
     }
 }
 

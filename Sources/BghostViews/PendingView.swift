@@ -17,7 +17,10 @@ package struct PendingView {
     }
 
     package func text(_ style: Style) -> String {
-        guard list.total > 0 else { return "no pending requests\n" }
+        let more = NextPageView(next: list.next).text
+        guard !list.requests.isEmpty else {
+            return more.isEmpty ? "no pending requests\n" : more
+        }
         var table = TextTable(header: [
             "REQUEST", "TASK", "EARLIEST", "LATEST", "ATTEMPT", "PRIORITY", "BY", "WHY",
         ])
@@ -33,8 +36,8 @@ package struct PendingView {
                 .init(TerminalText.escaped(request.waitingFor.joined(separator: "; ")), .dim),
             ])
         }
-        let others = list.total - list.requests.count
-        return table.text(style) + (others > 0 ? "and \(others) more; --limit shows them\n" : "")
+        let of = list.next == nil ? nil : list.total.map { "\(list.requests.count) of \($0); " }
+        return table.text(style) + (of ?? "") + more
     }
 
     private func attempt(_ request: PendingRequest) -> String {

@@ -98,6 +98,7 @@ package struct RunView {
             Fact("accessed", TerminalText.escaped(run.details?.crash?.address ?? "")),
             Fact("result", TerminalText.escapedJSON(run.result)),
             Fact("progress", run.progressText),
+            Fact("checkpoint", checkpoint),
             Fact("attempt", run.attempt > 1 ? "\(run.attempt)" : ""),
             Fact("submitted", moment(run.submittedAt)),
             Fact("started", started),
@@ -113,7 +114,20 @@ package struct RunView {
                 run.usage.outputBytes > 0 ? HumanText.bytes(UInt64(run.usage.outputBytes)) : ""
             ),
             Fact("process", run.pid.map(String.init) ?? ""),
+            Fact("trace", run.trace.map(trace) ?? ""),
         ]
+    }
+
+    private var checkpoint: String {
+        guard let saved = run.details?.checkpoint else { return "" }
+        return "\(HumanText.bytes(UInt64(clamping: saved.length))) of attempt \(saved.attempt),"
+            + " saved \(HumanText.time(saved.savedAt, now: now))"
+    }
+
+    private func trace(_ trace: RunTrace) -> String {
+        let context = trace.context
+        return "\(context.traceID), span \(context.spanID)"
+            + (context.isSampled ? "" : ", not sampled")
     }
 
     private var started: String {

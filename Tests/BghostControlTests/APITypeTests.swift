@@ -177,7 +177,10 @@ import Testing
         var expected = APISamples.fullRun
         expected.outcome = nil
         expected.kind = nil
-        expected.details = RunDetails(output: APISamples.fullRun.details?.output ?? "")
+        expected.details = RunDetails(
+            output: APISamples.fullRun.details?.output ?? "",
+            checkpoint: APISamples.fullRun.details?.checkpoint
+        )
         #expect(run == expected)
     }
 

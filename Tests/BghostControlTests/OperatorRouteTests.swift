@@ -155,7 +155,9 @@ struct OperatorRouteTests {
         let host = MemoryHost()
         await host.die(letter())
         try await Serving.with(host) { serving in
-            let letters = try await serving.ask { try await $0.deadLetters(task: nil).value }
+            let letters = try await serving.ask {
+                try await $0.deadLetters(task: nil).value.letters
+            }
             #expect(letters == [letter()])
             let text = try await command(["dead"], serving).output
             #expect(text.contains(#"it failed 5 times\u{1B}[2J"#))

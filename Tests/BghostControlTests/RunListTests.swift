@@ -135,9 +135,7 @@ struct RunListTests {
             try await serving.ask { client in
                 let past = try await client.past(task: "com.acme.storm", at: text).value
                 #expect(past.what == "delayed" && past.at == due && past.starts.count == 1)
-                let list = try await client.skippedStarts(
-                    RunQuestion(RunQuery(RunFilter(task: "com.acme.storm"), limit: 5))
-                ).value
+                let list = try await client.skippedStarts(task: "com.acme.storm", limit: 5).value
                 #expect(list.starts == past.starts)
                 let fault = await fault {
                     _ = try await client.past(task: "com.acme.storm", at: "soon")

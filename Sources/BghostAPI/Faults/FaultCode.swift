@@ -57,6 +57,10 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case manifestRefused = "BG4030"
     case needsRestart = "BG4031"
     case unfitParameters = "BG4033"
+    case noSuchCheckpoint = "BG4040"
+    case badCursor = "BG4046"
+    case staleCursor = "BG4047"
+    case tooManyFollowers = "BG4048"
     case noSuchTransfer = "BG5001"
     case transferOver = "BG5002"
     case ambiguousTransfer = "BG5003"
@@ -90,6 +94,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noSuchRequest: self = .noSuchRequest
         case .ambiguousRequest: self = .ambiguousRequest
         case .nothingDead: self = .nothingDead
+        case .noSuchCheckpoint: self = .noSuchCheckpoint
         case .notPaused: self = .notPaused
         case .storeFailed: self = .storeFailed
         case .notStored: self = .notStored
@@ -98,6 +103,8 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .backupFailed: self = .backupFailed
         case .badSimulation: self = .badSimulation
         case .badTime: self = .badRequest
+        case .badCursor: self = .badCursor
+        case .staleCursor: self = .staleCursor
         case .noSuchTransfer: self = .noSuchTransfer
         case .transferOver: self = .transferOver
         case .ambiguousTransfer: self = .ambiguousTransfer
@@ -123,7 +130,8 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     /// The HTTP status of an answer that carries it.
     package var httpStatus: Int {
         switch self {
-        case .badRequest, .badParameters, .pastLatestBegin, .badSimulation, .badAction: 400
+        case .badRequest, .badParameters, .pastLatestBegin, .badSimulation, .badAction, .badCursor:
+            400
         case .notPermitted, .socketForbidden, .readOnly, .foreignPage: 403
         case .noSession, .badTicket: 401
         case .noSuchSite: 421
@@ -131,15 +139,16 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noDashboard, .noReceiver: 409
         case .contentType: 415
         case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute, .noSuchRequest, .nothingDead,
-            .notPaused, .noSuchPlugin, .noSuchNotification, .noSuchTransfer:
+            .notPaused, .noSuchPlugin, .noSuchNotification, .noSuchTransfer, .noSuchCheckpoint:
             404
         case .ambiguousRun, .ambiguousRequest, .ambiguousTransfer, .ambiguousNotification,
             .backupFailed, .runNotUnderWay, .endedWithoutRun, .immediateRunIneligible,
             .manifestRefused, .needsRestart, .transferOver:
             409
+        case .staleCursor: 410
         case .payloadTooLarge, .bodyTooLarge: 413
         case .versionSkew: 426
-        case .tooManyPending: 429
+        case .tooManyPending, .tooManyFollowers: 429
         case .unavailable, .stopping: 503
         case .storeFailed, .notStored, .auditFailed: 507
         case .notRunning, .socketTaken, .notASocket, .socketFolder, .socketPath, .unreadableAnswer,
@@ -246,6 +255,9 @@ extension FaultCode {
                 + "pending` lists those that wait, `bghost dead` the dead letters."
         case .ambiguousRequest:
             "The ids of several requests begin like this. Give more characters."
+        case .noSuchCheckpoint:
+            "No request with a checkpoint has an id that begins like this. A checkpoint ends with its "
+                + "request. `bghost show RUN` shows that of a run's request, and the request's id."
         case .nothingDead: "There is no dead letter of the task."
         case .notPaused:
             "There is no such pause. `bghost resume` takes the words of `bghost pause`: a task, a "
@@ -278,6 +290,15 @@ extension FaultCode {
         case .endedWithoutRun:
             "The request was withdrawn or replaced by a newer one before its run began."
         case .badRequest: "The control API was sent something that it does not understand."
+        case .badCursor:
+            "The cursor of a page is `next` of the page before it, of the same list, unchanged. Ask for "
+                + "the first page without one."
+        case .staleCursor:
+            "The daemon restarted or took up another manifest since the page before, so the list has "
+                + "another order now. Ask for the first page again, without a cursor."
+        case .tooManyFollowers:
+            "The daemon serves at most 32 streams that go on with new lines, and 8 of one user or session "
+                + "of the dashboard. End one of them, or ask for lines without following them."
         case .noSuchRoute: "The control API has no such path."
         case .bodyTooLarge: "A request to the control API has at most 256 KiB."
         case .stopping: "The daemon is stopping and ends what it was asked to wait for."

@@ -42,6 +42,9 @@ package enum Schema {
     package static let dead = AnswerSchema<API.DeadLetters>("bghost.dead/1")
     package static let redrive = AnswerSchema<DeadLetterChange>("bghost.redrive/1")
     package static let discard = AnswerSchema<DeadLetterChange>("bghost.discard/1")
+    package static let checkpointDelete = AnswerSchema<API.DeletedCheckpoint>(
+        "bghost.checkpoint.delete/1"
+    )
     package static let throttle = AnswerSchema<API.Throttles>("bghost.throttle/1")
     package static let throttleClear = AnswerSchema<API.ClearedThrottle>("bghost.throttle.clear/1")
     package static let uses = AnswerSchema<API.Uses>("bghost.uses/1")

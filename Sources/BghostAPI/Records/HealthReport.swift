@@ -65,7 +65,7 @@ package struct HealthReport: Codable, Equatable, Sendable {
 package struct ReadinessReport: Codable, Equatable, Sendable {
     /// A reason why not.
     package struct Reason: Codable, Equatable, Sendable {
-        /// In one word: `stopping`, `store` or `unresponsive`.
+        /// In one word: `stopping`, `store`, `transferJournal` or `unresponsive`.
         package var word: String
         /// Since when; null if that is not known.
         @FormOrNull<RFC3339> package var since: Int64?

@@ -54,8 +54,11 @@ package protocol HostControl: AuditControl {
     /// - Returns: `false` if the run is not in progress.
     func stop(run: RunID) async -> Bool
 
-    /// All waiting requests, including retries and manual runs; of one task, or of all tasks.
-    func pending(task: String?, limit: Int) async -> PendingList
+    /// A page of the waiting requests, including retries and manual runs.
+    ///
+    /// Throws if the daemon does not know the plugin, or if the cursor is that of another list, another daemon
+    /// or another manifest.
+    func pending(_ question: PendingQuestion) async throws(OperatorRefusal) -> PendingList
 
     /// Explains why a task or a request does not run.
     ///
@@ -78,8 +81,13 @@ package protocol HostControl: AuditControl {
     /// - Returns: the withdrawn requests.
     func cancelPending(task: String?) async throws(OperatorRefusal) -> [PendingRequest]
 
-    /// The dead letters, the newest first.
-    func deadLetters(task: String?, limit: Int) async -> [DeadLetter]
+    /// A page of dead letters, the newest first.
+    ///
+    /// Throws if a time cannot be read, if the daemon does not know the plugin, or if the cursor is that of
+    /// another list.
+    func deadLetters(
+        _ question: DeadLetterQuestion
+    ) async throws(OperatorRefusal) -> DeadLetterPage
 
     /// Makes dead requests pending again, with their failures counted from 0.
     func redrive(_ choice: DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
@@ -178,12 +186,13 @@ package protocol HostControl: AuditControl {
     /// Throws if a time cannot be read.
     func runs(_ question: RunQuestion) async throws(OperatorRefusal) -> RunPage
 
-    /// Starts that did not happen, the latest due date first.
+    /// A page of starts that did not happen, the latest due date first.
     ///
-    /// Throws if a time cannot be read.
-    ///
-    /// - Parameter question: of its filter, only the task is used.
-    func skippedStarts(_ question: RunQuestion) async throws(OperatorRefusal) -> [SkippedStart]
+    /// Throws if a time cannot be read, if the daemon does not know the plugin, or if the cursor is that of
+    /// another list.
+    func skippedStarts(
+        _ question: StartQuestion
+    ) async throws(OperatorRefusal) -> SkippedStartPage
 
     /// What happened to a task around a time of the past.
     ///
@@ -195,6 +204,16 @@ package protocol HostControl: AuditControl {
 
     /// The first and the last output of a run, at most 64 KiB; "" if it printed nothing.
     func output(ofRun id: RunID) async -> String
+
+    /// The checkpoint of a request; `nil` if it has none.
+    func checkpoint(ofRequest id: RunID) async -> CheckpointSummary?
+
+    /// Deletes the checkpoint of the request whose id has this prefix; returns when the change is stored.
+    ///
+    /// - Returns: the deleted one.
+    func deleteCheckpoint(
+        ofRequest prefix: String
+    ) async throws(OperatorRefusal) -> CheckpointSummary
 
     /// A page of the audit.
     ///

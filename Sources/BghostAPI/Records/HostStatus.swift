@@ -28,6 +28,8 @@ package struct HostStatus: Equatable, Sendable {
     package var simulation: SimulationStatus
     package var transfers: TransferCounts
     package var store: StoreStatus
+    /// `nil` if no journal of transfers is open.
+    package var transferJournal: TransferJournalStatus?
     /// Why the host has no valid lease in its fleet; `nil` if it has one or is in no fleet.
     package var fleetProblem: String?
     /// Whether it accepts files that other users could change.
@@ -51,6 +53,7 @@ package struct HostStatus: Equatable, Sendable {
         simulation: SimulationStatus = SimulationStatus(),
         transfers: TransferCounts = TransferCounts(),
         store: StoreStatus = StoreStatus(),
+        transferJournal: TransferJournalStatus? = nil,
         fleetProblem: String? = nil,
         allowsUntrustedFiles: Bool = false,
         slotsInUse: Int? = nil,
@@ -71,6 +74,7 @@ package struct HostStatus: Equatable, Sendable {
         self.simulation = simulation
         self.transfers = transfers
         self.store = store
+        self.transferJournal = transferJournal
         self.fleetProblem = fleetProblem
         self.allowsUntrustedFiles = allowsUntrustedFiles
     }

@@ -14,6 +14,8 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
         /// Several requests have an id with this prefix.
         case ambiguousRequest
         case nothingDead
+        /// No request with a checkpoint has an id with this prefix.
+        case noSuchCheckpoint
         /// There is no pause of this target.
         case notPaused
         /// The change could not be stored, so nothing was done.
@@ -27,6 +29,10 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
         case badSimulation
         /// A time in the question is none.
         case badTime
+        /// A cursor is not one of the list that was asked for.
+        case badCursor
+        /// A cursor is one of another daemon or manifest.
+        case staleCursor
         case noSuchNotification
         /// Several plugins have a notification with this id.
         case ambiguousNotification

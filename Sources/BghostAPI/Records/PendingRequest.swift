@@ -64,16 +64,19 @@ package struct PendingRequest: Equatable, Sendable {
     package var attempt: Int { counters.runs + 1 }
 }
 
-/// The waiting requests at one time.
+/// A page of the waiting requests.
 package struct PendingList: Equatable, Sendable {
     /// In the order of their tasks, and for one task in the order in which they would start; at most the
     /// requested number.
     package var requests: [PendingRequest]
-    /// The number of all waiting requests.
-    package var total: Int
+    /// The number of all requests that the question selects; `nil` if counting them costs more than the page.
+    package var total: Int?
+    /// The text of the cursor for the next page; `nil` if there is none.
+    package var next: String?
 
-    package init(requests: [PendingRequest], total: Int) {
+    package init(requests: [PendingRequest], total: Int?, next: String? = nil) {
         self.requests = requests
         self.total = total
+        self.next = next
     }
 }

@@ -59,7 +59,7 @@ package struct ReloadReport: Codable, Equatable, Sendable {
 
         /// The first parts of keys whose values may be secret.
         private static let secretKeys: Set<Substring> = [
-            "alerts", "config", "fleet", "heartbeat", "parameters",
+            "alerts", "config", "fleet", "heartbeat", "parameters", "traces",
         ]
 
         /// Whether the value of a key may be secret.

@@ -9,6 +9,8 @@ package struct StatusProblem: Codable, Equatable, Sendable {
     enum Kind: String, Codable, Equatable, Sendable, CaseIterable {
         /// The store cannot write changes.
         case store
+        /// The journal of transfers cannot write changes.
+        case transferJournal
         /// The host has no valid lease in its fleet.
         case fleet
         /// A plugin is quarantined.
@@ -38,7 +40,8 @@ extension HostStatus {
     /// The problems that an operator should resolve, the most important first; empty if the daemon is
     /// healthy.
     package var problems: [StatusProblem] {
-        storeProblems + fleetProblems + plugins.compactMap(\.statusProblem) + deadLetterProblems
+        storeProblems + journalProblems + fleetProblems + plugins.compactMap(\.statusProblem)
+            + deadLetterProblems
             + failingProblems
     }
 
@@ -46,6 +49,12 @@ extension HostStatus {
         guard let since = store.failingSince else { return [] }
         let moment = Timestamp.text(unixNanoseconds: since)
         return [StatusProblem(.store, "", store.sentence(since: moment))]
+    }
+
+    private var journalProblems: [StatusProblem] {
+        guard let transferJournal, let since = transferJournal.failingSince else { return [] }
+        let moment = Timestamp.text(unixNanoseconds: since)
+        return [StatusProblem(.transferJournal, transferJournal.sentence(since: moment))]
     }
 
     private var fleetProblems: [StatusProblem] {

@@ -87,12 +87,17 @@ extension API {
     package struct PendingRequests: Codable, Equatable, Sendable {
         /// In the order of their tasks, and for one task in the order in which they would start.
         @Elements package var requests: [Request]
-        /// The number of all waiting requests.
+        /// The number of all waiting requests, or of all of the task; null if another condition selects
+        /// them and the page does not have them all.
         @OrNull package var total: Int?
+        /// `cursor` for the next page, also if this page is shorter than its limit or empty, since it ends after
+        /// 131,072 identifiers; null if there is none.
+        @OrNull package var next: String?
 
-        package init(requests: [Request], total: Int) {
+        package init(requests: [Request], total: Int?, next: String? = nil) {
             self.requests = requests
             self.total = total
+            self.next = next
         }
     }
 
@@ -119,8 +124,14 @@ extension API {
     package struct DeadLetters: Codable, Equatable, Sendable {
         /// The dead letters.
         @Elements package var deadLetters: [DeadLetter]
+        /// `cursor` for the next page, also if this page is shorter than its limit or empty, since it ends after
+        /// 20,000 rows; null if there is none.
+        @OrNull package var next: String?
 
-        package init(deadLetters: [DeadLetter]) { self.deadLetters = deadLetters }
+        package init(deadLetters: [DeadLetter], next: String? = nil) {
+            self.deadLetters = deadLetters
+            self.next = next
+        }
     }
 
     /// The throttle points of tasks.

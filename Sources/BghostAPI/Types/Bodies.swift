@@ -23,17 +23,23 @@ extension API {
         package var priority: Int?
         /// Whether a manual run starts although its requirements are unmet; absent: false.
         package var ignoresRequirements: Bool?
+        /// The caller's place in a trace, as W3C Trace Context has it; absent: that of the header of the
+        /// same name, if there is one.
+        package var traceparent: String?
+        /// What vendors add to `traceparent`; it needs that field.
+        package var tracestate: String?
     }
 }
 
 extension API.SubmitBody: RequestBody {
     package static let keys: Set<String> = [
         "task", "parameters", "earliestBegin", "latestBegin", "toleranceSeconds", "onConflict",
-        "priority", "ignoresRequirements",
+        "priority", "ignoresRequirements", "traceparent", "tracestate",
     ]
 
     package static let nullableKeys: Set<String> = [
         "earliestBegin", "latestBegin", "toleranceSeconds", "onConflict", "priority",
+        "traceparent", "tracestate",
     ]
 
     package static let objectKeys: Set<String> = ["parameters"]
@@ -58,7 +64,9 @@ extension API.SubmitBody: RequestBody {
             toleranceSeconds: submission.tolerance.map { Seconds.json(.nanoseconds($0)) },
             onConflict: submission.onConflict == .replace ? nil : submission.onConflict,
             priority: submission.priority,
-            ignoresRequirements: submission.ignoresRequirements ? true : nil
+            ignoresRequirements: submission.ignoresRequirements ? true : nil,
+            traceparent: submission.trace?.traceparent,
+            tracestate: submission.trace.flatMap { $0.state.isEmpty ? nil : $0.state }
         )
     }
 
@@ -87,8 +95,25 @@ extension API.SubmitBody: RequestBody {
             submission.priority = priority
         }
         submission.ignoresRequirements = ignoresRequirements ?? false
+        submission.trace = try trace()
         guard !submission.task.isEmpty else { throw .badRequest("`task` is missing") }
         return submission
+    }
+
+    private func trace() throws(ControlFault) -> TraceContext? {
+        guard let traceparent else {
+            guard tracestate == nil else {
+                throw .badRequest("`tracestate` needs `traceparent`")
+            }
+            return nil
+        }
+        do throws(TraceContextFault) {
+            return try TraceContext(traceparent: traceparent, tracestate: tracestate ?? "")
+        } catch {
+            throw .badRequest(
+                "`traceparent` is not as W3C Trace Context has it: \(error.reason)"
+            )
+        }
     }
 
     /// 30 days in nanoseconds.

@@ -26,6 +26,8 @@ extension API {
         @OrNull package var plugin: String?
         /// The run that it is about; null if it is about none.
         @FormOrNull<ULID> package var run: RunID?
+        /// The id of the trace in which the run is, 32 hexadecimal digits; absent if there is none.
+        @OrAbsent package var trace: String?
     }
 
     /// The name of a severity: `trace`, `debug`, `info`, `warning`, `error` or `fault`.
@@ -48,7 +50,8 @@ extension API.LogLine {
             message: entry.message,
             task: entry.task,
             plugin: entry.plugin,
-            run: entry.run
+            run: entry.run,
+            trace: entry.trace
         )
     }
 
@@ -62,7 +65,8 @@ extension API.LogLine {
             message: message,
             task: task,
             plugin: plugin,
-            run: run
+            run: run,
+            trace: trace
         )
     }
 }

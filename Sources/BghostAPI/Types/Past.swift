@@ -9,8 +9,8 @@ extension API {
     package struct SkippedStart: Codable, Equatable, Sendable {
         /// The identifier of its task.
         package var task: String
-        /// What happened instead: `overlap`, `late`, `notPermitted`, `servedElsewhere`, `misfire`, `merged` or
-        /// `delayed`.
+        /// What happened instead: `overlap`, `paused`, `late`, `notPermitted`, `servedElsewhere`, `misfire`,
+        /// `merged` or `delayed`.
         package var what: String
         /// The id of its request; null if there was none.
         @FormOrNull<ULID> package var request: RunID?
@@ -44,8 +44,14 @@ extension API {
     package struct StartList: Codable, Equatable, Sendable {
         /// The starts.
         @Elements package var starts: [SkippedStart]
+        /// `cursor` for the next page, also if this page is shorter than its limit or empty, since it ends after
+        /// 20,000 rows; null if there is none.
+        @OrNull package var next: String?
 
-        package init(starts: [SkippedStart]) { self.starts = starts }
+        package init(starts: [SkippedStart], next: String? = nil) {
+            self.starts = starts
+            self.next = next
+        }
     }
 
     /// What happened to a task around a time.

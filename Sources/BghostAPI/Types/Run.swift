@@ -62,6 +62,14 @@ extension API {
         @OrNull package var crash: Crash?
         /// The first and the last lines of its output, at most 64 KiB; absent in lists of runs, and if it has none.
         @OrAbsent package var output: String?
+        /// The checkpoint that its request has now; absent in lists of runs, and if it has none.
+        @OrAbsent package var checkpoint: Checkpoint?
+        /// Its place in a trace, as W3C Trace Context has it; absent if it has none.
+        @OrAbsent package var traceparent: String?
+        /// What vendors add to `traceparent`; absent if there is nothing.
+        @OrAbsent package var tracestate: String?
+        /// The id of the span from which its request was submitted; absent if there was none.
+        @OrAbsent package var traceParentSpan: String?
     }
 
     /// The progress of a run.
@@ -131,7 +139,25 @@ extension API.Run {
             outputBytes: run.usage.outputBytes,
             pid: run.pid,
             crash: run.details?.crash.map(API.Crash.init),
-            output: run.details.flatMap { $0.output.isEmpty ? nil : $0.output }
+            output: run.details.flatMap { $0.output.isEmpty ? nil : $0.output },
+            checkpoint: run.details?.checkpoint.map(API.Checkpoint.init),
+            traceparent: run.trace?.context.traceparent,
+            tracestate: run.trace.flatMap { $0.context.state.isEmpty ? nil : $0.context.state },
+            traceParentSpan: run.trace.flatMap {
+                $0.parent == 0 ? nil : TraceContext.hex($0.parent)
+            }
+        )
+    }
+
+    private var trace: RunTrace? {
+        // A form that only a newer daemon writes counts as none.
+        guard let traceparent,
+            let context = try? TraceContext(traceparent: traceparent, tracestate: tracestate ?? "")
+        else { return nil }
+        return RunTrace(
+            context: context,
+            parent: traceParentSpan.flatMap { UInt64($0, radix: 16) } ?? 0,
+            since: submittedAt
         )
     }
 
@@ -147,8 +173,12 @@ extension API.Run {
             )
         }
         var details: RunDetails?
-        if crash != nil || !(output ?? "").isEmpty {
-            details = RunDetails(crash: crash?.report, output: output ?? "")
+        if crash != nil || !(output ?? "").isEmpty || checkpoint != nil {
+            details = RunDetails(
+                crash: crash?.report,
+                output: output ?? "",
+                checkpoint: checkpoint?.summary(request: request, task: task, plugin: plugin)
+            )
         }
         return RunRecord(
             id: id,
@@ -178,7 +208,8 @@ extension API.Run {
             ),
             kind: kind,
             origin: origin,
-            details: details
+            details: details,
+            trace: trace
         )
     }
 }

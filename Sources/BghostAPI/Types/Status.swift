@@ -25,6 +25,9 @@ extension API {
         @OrNull package var transfers: TransferCounts?
         /// Whether changes can be stored; a daemon of an older version does not say it.
         @OrNull package var store: StoreStatus?
+        /// Whether transfers can be stored; null if the manifest has no sessions and no transfer is left,
+        /// and from a daemon of an older version.
+        @OrNull package var transferJournal: TransferJournalStatus?
         /// Why the host has no valid lease in its fleet; null if it has one or is in no fleet.
         @OrNull package var fleetProblem: String?
     }
@@ -172,6 +175,7 @@ extension API.Status {
             pauses: status.pauses.map(API.Pause.init),
             transfers: status.transfers,
             store: status.store,
+            transferJournal: status.transferJournal,
             fleetProblem: status.fleetProblem
         )
     }
@@ -191,6 +195,7 @@ extension API.Status {
             simulation: daemon.simulation ?? SimulationStatus(),
             transfers: transfers ?? TransferCounts(),
             store: store ?? StoreStatus(),
+            transferJournal: transferJournal,
             fleetProblem: fleetProblem,
             allowsUntrustedFiles: daemon.dev,
             slotsInUse: daemon.slotsInUse,

@@ -25,7 +25,7 @@ extension Endpoint {
     var auditing: Auditing {
         switch self {
         case .submit, .trigger, .cancelAll, .cancel, .redrive, .discard, .clearThrottle, .addUse,
-            .clearUses, .disable, .enable, .pause, .resume, .act:
+            .clearUses, .deleteCheckpoint, .disable, .enable, .pause, .resume, .act:
             .withChange
         case .expire, .stop, .reload, .backup, .simulateFact, .simulateClock, .testNotification,
             .testAlerts,
@@ -44,6 +44,7 @@ extension Endpoint {
     var auditVerb: String {
         switch self {
         case .cancelAll: "cancel"
+        case .deleteCheckpoint: "checkpoint delete"
         case .clearThrottle: "throttle clear"
         case .addUse: "uses add"
         case .clearUses: "uses clear"

@@ -80,11 +80,24 @@ extension ControlClient {
         return try await call(.GET, path, Schema.runs)
     }
 
-    /// Starts that did not happen, the latest due date first.
-    package func skippedStarts(_ question: RunQuestion) async throws -> Answer<API.StartList> {
-        let path = ControlPath("starts").with("task", question.query.filter.task)
-            .with("since", question.since).with("until", question.until)
-            .with("limit", question.query.limit)
+    /// A page of starts that did not happen, the latest due date first; the daemon checks the conditions.
+    ///
+    /// - Parameters:
+    ///   - task: a task, or the beginning of tasks and `*`.
+    ///   - what: a word of `SkippedStart.Kind`.
+    ///   - cursor: `next` of the page before.
+    package func skippedStarts(
+        task: String?,
+        plugin: String? = nil,
+        what: String? = nil,
+        since: String? = nil,
+        until: String? = nil,
+        cursor: String? = nil,
+        limit: Int? = nil
+    ) async throws -> Answer<API.StartList> {
+        let path = ControlPath("starts").with("task", task).with("plugin", plugin)
+            .with("what", what).with("since", since).with("until", until).with("cursor", cursor)
+            .with("limit", limit)
         return try await call(.GET, path, Schema.starts)
     }
 

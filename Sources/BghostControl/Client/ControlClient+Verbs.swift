@@ -6,12 +6,26 @@ internal import NIOCore
 internal import NIOHTTP1
 
 extension ControlClient {
-    /// The waiting requests of one task, or of all tasks.
-    package func pending(task: String?, limit: Int? = nil) async throws -> Answer<PendingList> {
-        let path = ControlPath("pending").with("task", task).with("limit", limit)
+    /// A page of the waiting requests; the daemon checks the conditions.
+    ///
+    /// - Parameters:
+    ///   - task: a task, or the beginning of tasks and `*`.
+    ///   - cursor: `next` of the page before.
+    package func pending(
+        task: String?,
+        plugin: String? = nil,
+        submitter: String? = nil,
+        cursor: String? = nil,
+        limit: Int? = nil
+    ) async throws -> Answer<PendingList> {
+        let path = ControlPath("pending").with("task", task).with("plugin", plugin)
+            .with("submitter", submitter).with("cursor", cursor).with("limit", limit)
         return try await call(.GET, path, Schema.pending) { answer in
-            let requests = answer.requests.map(\.request)
-            return PendingList(requests: requests, total: answer.total ?? requests.count)
+            PendingList(
+                requests: answer.requests.map(\.request),
+                total: answer.total,
+                next: answer.next
+            )
         }
     }
 
@@ -38,11 +52,32 @@ extension ControlClient {
 
     // MARK: - Dead letters
 
-    /// The dead letters, the newest first.
-    package func deadLetters(task: String?, limit: Int? = nil) async throws -> Answer<[DeadLetter]>
-    {
-        let path = ControlPath("dead").with("task", task).with("limit", limit)
-        return try await call(.GET, path, Schema.dead) { $0.deadLetters.map(\.letter) }
+    /// A page of dead letters.
+    package struct DeadLetters: Equatable, Sendable {
+        /// The newest first.
+        package var letters: [DeadLetter]
+        /// The cursor of the next page; `nil` if there is none.
+        package var next: String?
+    }
+
+    /// A page of dead letters, the newest first; the daemon checks the conditions.
+    ///
+    /// - Parameters:
+    ///   - task: a task, or the beginning of tasks and `*`.
+    ///   - cursor: `next` of the page before.
+    package func deadLetters(
+        task: String?,
+        plugin: String? = nil,
+        since: String? = nil,
+        until: String? = nil,
+        cursor: String? = nil,
+        limit: Int? = nil
+    ) async throws -> Answer<DeadLetters> {
+        let path = ControlPath("dead").with("task", task).with("plugin", plugin)
+            .with("since", since).with("until", until).with("cursor", cursor).with("limit", limit)
+        return try await call(.GET, path, Schema.dead) {
+            DeadLetters(letters: $0.deadLetters.map(\.letter), next: $0.next)
+        }
     }
 
     /// Makes dead requests pending again.
@@ -53,6 +88,19 @@ extension ControlClient {
     /// Deletes dead requests.
     package func discard(_ choice: DeadLetterChoice) async throws -> Answer<DeadLetterChange> {
         try await call(.POST, ControlPath("dead", "discard").with(choice), Schema.discard)
+    }
+
+    // MARK: - Checkpoints
+
+    /// Deletes the checkpoint of the request whose id has this prefix.
+    package func deleteCheckpoint(
+        ofRequest prefix: String
+    ) async throws -> Answer<API.DeletedCheckpoint> {
+        try await call(
+            .DELETE,
+            ControlPath("requests", prefix, "checkpoint"),
+            Schema.checkpointDelete
+        )
     }
 
     // MARK: - Throttling

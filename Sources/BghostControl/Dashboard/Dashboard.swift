@@ -6,7 +6,8 @@ package import BghostModel
 internal import Glibc
 internal import Synchronization
 
-/// What the control socket and the server of the dashboard share: the sessions, and whether it is served.
+/// What the control socket and the server of the dashboard share: the sessions, the streams that
+/// clients follow, and whether it is served.
 ///
 /// Any thread may use it.
 package final class Dashboard: Sendable {
@@ -19,6 +20,7 @@ package final class Dashboard: Sendable {
 
     let settings: DashboardSettings
     let sessions: DashboardSessions
+    let followers = FollowerSlots()
     private let state = Mutex(State.starting)
 
     package convenience init(_ settings: DashboardSettings) {

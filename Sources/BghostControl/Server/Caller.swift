@@ -17,7 +17,7 @@ struct Caller: Equatable, Sendable {
 /// What is known of a request beside its text.
 struct ControlContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// `nil` for a request that changes nothing: the server does not look it up then.
+    /// `nil` for a request that changes nothing and follows nothing: the server does not look it up then.
     var caller: Caller?
     /// The token of the session, at the dashboard.
     var token: String?

@@ -55,7 +55,8 @@ struct ControlRoutes: Sendable {
             var run = try await RunLookup(host: host).run(context.parameters.require("id"))
             run.details = RunDetails(
                 crash: run.details?.crash,
-                output: await host.output(ofRun: run.id)
+                output: await host.output(ofRun: run.id),
+                checkpoint: await host.checkpoint(ofRequest: run.request)
             )
             return Answer.json(Schema.run, API.RunAnswer(run: API.Run(run)))
         }
@@ -72,8 +73,12 @@ struct ControlRoutes: Sendable {
         if let notifications {
             NotificationRoutes(notifications: notifications).add(to: endpoints)
         }
+        CheckpointRoutes(host: host).add(to: endpoints)
         TransferRoutes(host: host).add(to: endpoints)
-        endpoints.on(.logs) { request, _ in try await LogRoute(host: host).answer(request) }
+        let logs = LogRoute(host: host, followers: dashboard?.followers ?? FollowerSlots())
+        endpoints.on(.logs) { request, context in
+            try await logs.answer(request, by: context.caller)
+        }
         DashboardRoutes(dashboard: dashboard).add(to: endpoints, for: entrance)
         return router
     }
@@ -165,8 +170,9 @@ struct ControlRoutes: Sendable {
         guard declared <= ControlLimits.bodyBytesMax else { throw ControlFault.bodyTooLarge }
         let body = try await request.body.collect(upTo: ControlLimits.bodyBytesMax)
         AuditScope.concerns(task, body: body)
-        let submission = try API.SubmitBody.read(Array(body.readableBytesView))
+        var submission = try API.SubmitBody.read(Array(body.readableBytesView))
             .submission(path: task)
+        if submission.trace == nil { submission.trace = TraceContext(headersOf: request) }
         if task == nil { AuditScope.concerns(submission.task, body: body) }
         return submission
     }

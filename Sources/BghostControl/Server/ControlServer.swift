@@ -120,7 +120,9 @@ package struct ControlServer: Service, CustomStringConvertible {
             )
             var response: Response
             do {
-                if Verbs.isVerb(request) { context.caller = try await Verbs.caller(on: channel) }
+                if Verbs.isVerb(request) || LogRoute.needsCaller(request) {
+                    context.caller = try await Verbs.caller(on: channel)
+                }
                 response = try await Verbs.answer(request, by: context.caller, onVerb) {
                     [context] in
                     try await responder.respond(to: request, context: context)

@@ -21,13 +21,6 @@ extension Endpoint {
         .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual),
     ]
 
-    /// The keys of `GET /v1/starts`.
-    static let startKeys: [QueryKey] = [
-        .task, QueryKey("since", "Only what was due at this time or later."),
-        QueryKey("until", "Only what was due before this time."),
-        .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual),
-    ]
-
     /// The keys of `GET /v1/past`.
     static let pastKeys: [QueryKey] = [
         QueryKey("task", "The task; needed."),

@@ -17,6 +17,7 @@ enum Endpoint: String, CaseIterable, Sendable {
     case submit = "POST /v1/submit"
     case trigger = "POST /v1/tasks/:id/trigger"
     case runOfRequest = "GET /v1/requests/:id/run"
+    case deleteCheckpoint = "DELETE /v1/requests/:id/checkpoint"
     case runs = "GET /v1/runs"
     case run = "GET /v1/runs/:id"
     case starts = "GET /v1/starts"
@@ -102,7 +103,7 @@ enum Endpoint: String, CaseIterable, Sendable {
         switch self {
         case .version, .alive, .ready, .health, .metrics, .submit, .runOfRequest, .run, .expire,
             .stop,
-            .cancelAll, .cancel,
+            .cancelAll, .cancel, .deleteCheckpoint,
             .clearThrottle, .addUse, .clearUses, .fleet, .pauses, .drainStatus, .enable, .outbox,
             .testNotification, .act, .alerts, .testAlerts,
             .transfers, .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
@@ -127,10 +128,8 @@ enum Endpoint: String, CaseIterable, Sendable {
                     "A number and a sum that the log has, such as `812:9f2c…`: the row must be in the chain."
                 )
             ]
-        case .pending:
-            [.task, .limit(ControlLimits.pendingMax, default: ControlLimits.pendingUsual)]
-        case .dead:
-            [.task, .limit(ControlLimits.deadLettersMax, default: ControlLimits.deadLettersUsual)]
+        case .pending: Self.pendingKeys
+        case .dead: Self.deadKeys
         case .throttle, .uses: [.task]
         case .redrive, .discard:
             [

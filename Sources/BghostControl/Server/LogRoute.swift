@@ -10,8 +10,15 @@ internal import ServiceLifecycle
 /// `GET /v1/logs`: one object, or with `follow=true` one line of JSON for each log entry.
 struct LogRoute: Sendable {
     let host: any HostControl
+    let followers: FollowerSlots
 
-    func answer(_ request: Request) async throws -> Response {
+    /// Whether the client of a request has to be known, to count its streams.
+    static func needsCaller(_ request: Request) -> Bool {
+        // As the router reads it, which leaves out empty parts.
+        request.uri.path.split(separator: "/") == ["v1", "logs"]
+    }
+
+    func answer(_ request: Request, by caller: Caller?) async throws -> Response {
         let query = Query(request)
         let filter = try await filter(query)
         let limit =
@@ -33,7 +40,7 @@ struct LogRoute: Sendable {
             )
         }
         try await check(filter)
-        return follow(request, filter, limit)
+        return follow(request, filter, limit, try followers.take(for: caller))
     }
 
     private func page(_ question: LogQuestion) async throws -> Response {
@@ -56,8 +63,15 @@ struct LogRoute: Sendable {
         return position
     }
 
-    private func follow(_ request: Request, _ filter: LogFilter, _ limit: Int) -> Response {
+    private func follow(
+        _ request: Request,
+        _ filter: LogFilter,
+        _ limit: Int,
+        _ lease: FollowerSlots.Lease
+    ) -> Response {
         let body = ResponseBody { writer in
+            // Without it, the lease ends with the body, which may never be written.
+            defer { lease.end() }
             try await request.body.consumeWithCancellationOnInboundClose { _ in
                 let log = await host.followLogs(matching: filter, limit: limit)
                 // What was written before the daemon stops is shown.
@@ -70,6 +84,8 @@ struct LogRoute: Sendable {
                     log.end()
                 }
             }
+            // A client that has seen the end may ask again.
+            lease.end()
             try await writer.finish(nil)
         }
         return Response(

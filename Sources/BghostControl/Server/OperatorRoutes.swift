@@ -3,6 +3,7 @@
 internal import BghostAPI
 internal import BghostBase
 internal import BghostModel
+internal import BghostPolicy
 internal import Hummingbird
 
 /// The routes with which an operator controls requests, runs and plugins.
@@ -62,13 +63,14 @@ struct OperatorRoutes: Sendable {
     // MARK: - Pending requests
 
     private func pending(_ request: Request) async throws -> Response {
-        let query = Query(request)
-        let limit =
-            try query.number("limit", in: 1...ControlLimits.pendingMax)
-            ?? ControlLimits.pendingUsual
-        let task = query.text("task")
-        let list = await host.pending(task: task, limit: limit)
-        if list.total == 0, let task { try await TaskLookup(host: host).check(task) }
+        let question = try Query(request).pendingQuestion()
+        let list = try await ask { () throws(OperatorRefusal) in try await host.pending(question) }
+        // The page behind the last one is empty, whatever became of the task.
+        if list.requests.isEmpty, list.next == nil, question.cursor == nil,
+            let task = question.tasks?.task
+        {
+            try await TaskLookup(host: host).check(task)
+        }
         // The host lists tasks in the order of their first use; sorting them is no work for its thread.
         let requests = list.requests.enumerated().sorted {
             ($0.element.task, $0.offset) < ($1.element.task, $1.offset)
@@ -77,7 +79,8 @@ struct OperatorRoutes: Sendable {
             Schema.pending,
             API.PendingRequests(
                 requests: requests.map { API.Request($0.element) },
-                total: list.total
+                total: list.total,
+                next: list.next
             )
         )
     }
@@ -126,17 +129,22 @@ struct OperatorRoutes: Sendable {
     // MARK: - Dead letters
 
     private func dead(_ request: Request) async throws -> Response {
-        let query = Query(request)
-        let limit =
-            try query.number("limit", in: 1...ControlLimits.deadLettersMax)
-            ?? ControlLimits.deadLettersUsual
-        let task = query.text("task")
-        let letters = await host.deadLetters(task: task, limit: limit)
+        let question = try Query(request).deadLetterQuestion()
+        let page = try await ask { () throws(OperatorRefusal) in
+            try await host.deadLetters(question)
+        }
         // A task that is no longer in the manifest may have dead letters.
-        if letters.isEmpty, let task { try await TaskLookup(host: host).check(task) }
+        if page.letters.isEmpty, page.next == nil, question.cursor == nil,
+            let task = question.tasks?.task
+        {
+            try await TaskLookup(host: host).check(task)
+        }
         return Answer.json(
             Schema.dead,
-            API.DeadLetters(deadLetters: letters.map(API.DeadLetter.init))
+            API.DeadLetters(
+                deadLetters: page.letters.map(API.DeadLetter.init),
+                next: page.next.map { PageCursor.dead(diedAt: $0.diedAt, run: $0.run).text }
+            )
         )
     }
 

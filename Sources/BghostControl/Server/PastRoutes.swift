@@ -24,23 +24,21 @@ struct PastRoutes: Sendable {
     }
 
     private func starts(_ request: Request) async throws -> Response {
-        let query = Query(request)
-        let limit =
-            try query.number("limit", in: 1...ControlLimits.runsMax) ?? ControlLimits.runsUsual
-        let question = RunQuestion(
-            RunQuery(RunFilter(task: query.text("task")), limit: limit),
-            since: query.text("since"),
-            until: query.text("until")
-        )
-        let starts = try await ask { () throws(OperatorRefusal) in
+        let question = try Query(request).startQuestion()
+        let page = try await ask { () throws(OperatorRefusal) in
             try await host.skippedStarts(question)
         }
-        if starts.isEmpty, let task = query.text("task") {
+        if page.starts.isEmpty, page.next == nil, question.cursor == nil,
+            let task = question.tasks?.task
+        {
             try await TaskLookup(host: host).check(task)
         }
         return Answer.json(
             Schema.starts,
-            API.StartList(starts: starts.map { API.SkippedStart($0) })
+            API.StartList(
+                starts: page.starts.map { API.SkippedStart($0) },
+                next: page.next.map { PageCursor.starts(due: $0.due, number: $0.number).text }
+            )
         )
     }
 

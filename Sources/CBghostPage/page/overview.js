@@ -12,7 +12,7 @@ const GAP_PERIOD = 10000;
 const MOST = 1000;
 const FEW = 50;
 /** Checks whose findings the problems of the status name already. */
-const KNOWN = new Set(["store", "plugin", "fleet"]);
+const KNOWN = new Set(["store", "transferJournal", "plugin", "fleet"]);
 const SHOWN = 10;
 
 async function load(ctx) {
@@ -39,7 +39,7 @@ async function load(ctx) {
 	return { health, runs: local.runs, reach: local.whole || !oldest ? null : Date.parse(oldest.submittedAt) };
 }
 
-const tone = { __proto__: null, store: "bad", fleet: "warn", quarantine: "bad", plugin: "bad", deadLetters: "warn" };
+const tone = { __proto__: null, store: "bad", transferJournal: "bad", fleet: "warn", quarantine: "bad", plugin: "bad", deadLetters: "warn" };
 
 function attention(status, health) {
 	const rows = [];

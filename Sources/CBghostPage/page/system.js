@@ -33,7 +33,7 @@ function report({ tasks, plugins, host, parked, unparked }) {
 
 function view(ctx, health) {
 	const { status, local } = ctx;
-	const { daemon, store, transfers } = status;
+	const { daemon, store, transferJournal: journal, transfers } = status;
 	const session = current();
 	return [
 		heading(
@@ -76,6 +76,7 @@ function view(ctx, health) {
 					["Mode", daemon.dev ? "development: accepts files that other users could change" : null],
 					["Transfers", transfers && `${transfers.underWay} in progress, ${transfers.ended} ended`],
 					["Store", store && (store.failingSince ? [badge("bad", "failing"), " since ", when(store.failingSince), ": ", theirs(store.problem ?? "")] : store.waiting ? `${count(store.waiting, "transaction")} not stored yet` : "all transactions are stored")],
+					["Journal of transfers", journal && (journal.failingSince ? [badge("bad", "failing"), " since ", when(journal.failingSince), ": ", theirs(journal.problem ?? "")] : journal.waiting ? `the state of ${count(journal.waiting, "transfer")} not stored yet` : "all transfers are stored")],
 				]),
 			),
 			panel(

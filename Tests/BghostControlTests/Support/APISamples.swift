@@ -43,6 +43,17 @@ enum APISamples {
         submittedAt: 0
     )
 
+    static let checkpoint = CheckpointSummary(
+        request: id(4),
+        task: "com.acme.storm",
+        plugin: "storm",
+        run: id(3),
+        epoch: .max,
+        attempt: 2,
+        savedAt: time,
+        length: 1234
+    )
+
     static let fullRun = RunRecord(
         id: id(3),
         request: id(4),
@@ -72,7 +83,13 @@ enum APISamples {
                 address: "0x0",
                 stacks: [CrashReport.ThreadStack(thread: "main 7", frames: ["a", "b"])]
             ),
-            output: "one\n"
+            output: "one\n",
+            checkpoint: checkpoint
+        ),
+        trace: RunTrace(
+            context: TraceContext(traceHigh: 1, traceLow: 2, span: 3, flags: 1, state: "a=1"),
+            parent: 5,
+            since: time
         )
     )
 
@@ -188,6 +205,12 @@ enum APISamples {
                 isFinal: true,
                 waiting: 3,
                 holdsRuns: true
+            ),
+            transferJournal: TransferJournalStatus(
+                failingSince: time,
+                problem: "the disk is full",
+                isFinal: true,
+                waiting: 3
             ),
             allowsUntrustedFiles: true,
             slotsInUse: 2,

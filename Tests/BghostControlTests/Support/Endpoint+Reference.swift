@@ -12,6 +12,7 @@ extension Endpoint {
             .daemon
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .why: .requests
         case .runs, .starts, .past, .run, .expire, .stop: .runs
+        case .deleteCheckpoint: .requests
         case .dead, .redrive, .discard: .deadLetters
         case .throttle, .clearThrottle, .uses, .addUse, .clearUses: .policy
         case .pauses, .pause, .resume: .pauses
@@ -62,6 +63,8 @@ extension Endpoint {
         case .dead: "Dead letters, the newest first."
         case .redrive: "Makes dead letters pending again, with no failures counted."
         case .discard: "Deletes dead letters."
+        case .deleteCheckpoint:
+            "Deletes the checkpoint of the request whose id begins like this; its next attempt begins from the start."
         case .throttle: "Tasks that start later because their runs did not stop in time."
         case .clearThrottle: "Clears the throttle points of a task."
         case .uses: "When the results of tasks are used, for tasks with `learnsUse`."
@@ -136,7 +139,8 @@ extension Endpoint {
         case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .starts,
             .past, .audit, .checkAudit, .run, .expire, .stop, .ticket, .endSession,
             .pending, .cancelAll,
-            .cancel, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses, .addUse,
+            .cancel, .deleteCheckpoint, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses,
+            .addUse,
             .clearUses, .fleet, .pauses, .pause, .resume, .disable, .enable, .drainStatus, .drain,
             .reload,
             .backup, .why, .simulateFact, .simulateClock,
@@ -161,6 +165,11 @@ extension Endpoint {
             "ignoresRequirements",
             "Only to trigger: `true` starts it although a requirement is unmet."
         ),
+        (
+            "traceparent",
+            "The caller's place in a trace (W3C Trace Context); absent: the header of this name."
+        ),
+        ("tracestate", "What vendors add to `traceparent`; it needs that key."),
     ]
 
     /// What follows the name of the answer.
@@ -184,7 +193,9 @@ extension Endpoint {
         case .checkAudit: [.unavailable]
         case .alerts: []
         case .testAlerts: [.noReceiver]
-        case .status, .runs, .starts, .past, .pending, .throttle, .uses, .dead: [.noSuchTask]
+        case .status, .runs, .past, .throttle, .uses: [.noSuchTask]
+        case .starts, .dead: [.noSuchTask, .noSuchPlugin, .badCursor]
+        case .pending: [.noSuchTask, .noSuchPlugin, .badCursor, .staleCursor]
         case .submit: Self.submissionCodes
         case .trigger: Self.submissionCodes + [.endedWithoutRun]
         case .runOfRequest: [.endedWithoutRun]
@@ -197,6 +208,7 @@ extension Endpoint {
                 .noSuchTask, .noSuchRequest, .ambiguousRequest, .nothingDead, .storeFailed,
                 .notStored,
             ]
+        case .deleteCheckpoint: [.noSuchCheckpoint, .ambiguousRequest, .storeFailed]
         case .clearThrottle: [.noSuchTask, .storeFailed, .notStored]
         case .addUse, .clearUses: [.noSuchTask, .notPermitted, .storeFailed, .notStored]
         case .fleet, .pauses, .drainStatus, .drain: []
@@ -216,7 +228,7 @@ extension Endpoint {
             ]
         case .cancelTransfer, .retryTransfer:
             [.noSuchTransfer, .ambiguousTransfer, .transferOver]
-        case .logs: [.noSuchTask, .noSuchRun, .ambiguousRun]
+        case .logs: [.noSuchTask, .noSuchRun, .ambiguousRun, .tooManyFollowers]
         case .ticket: [.noDashboard, .unavailable]
         case .beginSession: [.badTicket, .noDashboard]
         case .endSession: []

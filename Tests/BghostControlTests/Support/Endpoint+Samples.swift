@@ -63,6 +63,18 @@ extension Endpoint {
             (200, Answer(Schema.dead, API.DeadLetters(deadLetters: [Self.letter])))
         case .redrive: (200, Answer(Schema.redrive, APISamples.readableChange))
         case .discard: (200, Answer(Schema.discard, APISamples.readableChange))
+        case .deleteCheckpoint:
+            (
+                200,
+                Answer(
+                    Schema.checkpointDelete,
+                    API.DeletedCheckpoint(
+                        request: APISamples.checkpoint.request,
+                        task: APISamples.checkpoint.task,
+                        checkpoint: API.Checkpoint(APISamples.checkpoint)
+                    )
+                )
+            )
         case .throttle:
             (200, Answer(Schema.throttle, API.Throttles(tasks: [APISamples.readableThrottle])))
         case .clearThrottle:

@@ -14,6 +14,8 @@ extension MemoryHost {
 
     func answer(_ changes: [Result<DeadLetterChange, OperatorRefusal>]) { self.changes = changes }
 
+    func save(_ checkpoint: CheckpointSummary) { checkpoints.append(checkpoint) }
+
     func throttle(_ status: ThrottleStatus) { throttled[status.task] = status }
 
     func allowBackup(to path: String, bytes: UInt64) { backup = (path, bytes) }
@@ -22,20 +24,42 @@ extension MemoryHost {
 
     // MARK: - HostControl
 
-    func pending(task: String?, limit: Int) -> PendingList {
-        let all = pending.values.filter { task == nil || $0.task == task }
+    func pending(_ question: PendingQuestion) throws(OperatorRefusal) -> PendingList {
+        pendingQuestions.append(question)
+        if let cursor = question.cursor {
+            guard case .pending(1, _, _) = cursor else {
+                throw OperatorRefusal(.staleCursor, "made by another daemon")
+            }
+        }
+        let all = pending.values.filter { question.tasks?.matches($0.task) ?? true }
             .sorted { $0.task < $1.task }
-        return PendingList(requests: Array(all.prefix(limit)), total: all.count)
+        let hasMore = all.count > question.limit
+        let next = PageCursor.pending(generation: 1, place: 2, id: RunID(high: 3, low: 4)).text
+        return PendingList(
+            requests: Array(all.prefix(question.limit)),
+            total: all.count,
+            next: hasMore ? next : nil
+        )
     }
 
     func cancelPending(task: String?) -> [PendingRequest] {
-        let all = pending(task: task, limit: .max).requests
+        let all = pending.values.filter { task == nil || $0.task == task }
+            .sorted { $0.task < $1.task }
         for request in all { pending[request.task] = nil }
         return all
     }
 
-    func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
-        Array(dead.filter { task == nil || $0.request.task == task }.prefix(limit))
+    func deadLetters(_ question: DeadLetterQuestion) throws(OperatorRefusal) -> DeadLetterPage {
+        deadLetterQuestions.append(question)
+        if let plugin = question.plugin, plugin != "storm" {
+            throw OperatorRefusal(.noSuchPlugin, "there is no plugin \(plugin)")
+        }
+        var page = DeadLetterPage()
+        page.insert(
+            dead.filter { question.tasks?.matches($0.request.task) ?? true },
+            limit: question.limit
+        )
+        return page
     }
 
     func redrive(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> DeadLetterChange {
@@ -45,6 +69,16 @@ extension MemoryHost {
 
     func discard(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> DeadLetterChange {
         try redrive(choice)
+    }
+
+    func deleteCheckpoint(
+        ofRequest prefix: String
+    ) throws(OperatorRefusal) -> CheckpointSummary {
+        let index = checkpoints.firstIndex { $0.request.description.hasPrefix(prefix) }
+        guard let index else {
+            throw OperatorRefusal(.noSuchCheckpoint, "no request has a checkpoint", fix: "look")
+        }
+        return checkpoints.remove(at: index)
     }
 
     func throttles(task: String?) -> [ThrottleStatus] {

@@ -17,10 +17,14 @@ extension MemoryHost {
 
     // MARK: - HostControl
 
-    func skippedStarts(_ question: RunQuestion) -> [SkippedStart] {
-        Array(
-            skipped.filter { question.query.filter.task ?? $0.task == $0.task }
-                .prefix(question.query.limit)
+    func skippedStarts(_ question: StartQuestion) -> SkippedStartPage {
+        startQuestions.append(question)
+        let found = skipped.filter { question.tasks?.matches($0.task) ?? true }
+        let shown = Array(found.prefix(question.limit))
+        return SkippedStartPage(
+            starts: shown,
+            next: found.count > shown.count
+                ? shown.last.map { .init(due: $0.due, number: 7) } : nil
         )
     }
 

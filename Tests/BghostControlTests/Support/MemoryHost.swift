@@ -26,6 +26,8 @@ actor MemoryHost: HostControl {
     private var ids = RunIDSource()
     private var clock: Int64 = 1_700_000_000_000_000_000
     var tasks: [String]
+    /// The submissions and manual runs that were asked for.
+    private(set) var asked: [Submission] = []
     var pending: [String: PendingRequest] = [:]
     private var records: [RunRecord] = []
     var skipped: [SkippedStart] = []
@@ -36,6 +38,11 @@ actor MemoryHost: HostControl {
     private var followerSerial = 0
     private var endsAtOnce: Outcome?
     var dead: [DeadLetter] = []
+    var checkpoints: [CheckpointSummary] = []
+    /// What clients have asked for pages.
+    var pendingQuestions: [PendingQuestion] = []
+    var deadLetterQuestions: [DeadLetterQuestion] = []
+    var startQuestions: [StartQuestion] = []
     /// The dead letters that clients have asked to change.
     var choices: [DeadLetterChoice] = []
     /// What is answered to that, in this order; then nothing has changed.
@@ -239,6 +246,7 @@ actor MemoryHost: HostControl {
     }
 
     func submit(_ submission: Submission) throws(SubmitError) -> PendingRequest {
+        asked.append(submission)
         guard tasks.contains(submission.task) else {
             throw SubmitError(.notPermitted, "`\(submission.task)` is not in the manifest")
         }
@@ -265,6 +273,7 @@ actor MemoryHost: HostControl {
     }
 
     func trigger(_ submission: Submission) throws(SubmitError) -> PendingRequest {
+        asked.append(submission)
         guard submission.task != "com.acme.draining" else {
             throw SubmitError(.unavailable, "the daemon is about to stop")
         }
@@ -336,6 +345,10 @@ actor MemoryHost: HostControl {
 
     func output(ofRun id: RunID) -> String {
         records.first { $0.id == id }?.details?.output ?? ""
+    }
+
+    func checkpoint(ofRequest id: RunID) -> CheckpointSummary? {
+        checkpoints.first { $0.request == id }
     }
 
     func logs(matching filter: LogFilter, limit: Int) -> [LogEntry] {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostAPI
+internal import BghostModel
+internal import BghostPolicy
+
+extension Endpoint.QueryKey {
+    static let tasks = Self(
+        "task",
+        "Only of this task; with `*` at its end, of all tasks that begin like this."
+    )
+    static let cursor = Self("cursor", "Only what follows the page whose `next` this is.")
+}
+
+extension Endpoint {
+    /// The keys of `GET /v1/pending`; those that are given must all hold.
+    static let pendingKeys: [QueryKey] = [
+        .tasks,
+        QueryKey("plugin", "Only for tasks of this plugin or function."),
+        QueryKey(
+            "submitter",
+            "Only from `operator`, from `manifest`, from a `run`, or from a `plugin` outside of its runs."
+        ),
+        .cursor,
+        .limit(ControlLimits.pendingMax, default: ControlLimits.pendingUsual),
+    ]
+
+    /// The keys of `GET /v1/dead`; those that are given must all hold.
+    static let deadKeys: [QueryKey] = [
+        .tasks,
+        QueryKey("plugin", "Only of tasks that the manifest gives to this plugin or function now."),
+        QueryKey("since", "Only what died at this time or later, as in `GET /v1/runs`."),
+        QueryKey("until", "Only what died before this time."),
+        .cursor,
+        .limit(ControlLimits.deadLettersMax, default: ControlLimits.deadLettersUsual),
+    ]
+
+    /// The keys of `GET /v1/starts`; those that are given must all hold.
+    static let startKeys: [QueryKey] = [
+        .tasks,
+        QueryKey("plugin", "Only of tasks that the manifest gives to this plugin or function now."),
+        QueryKey("what", "Only what happened like this, a word of `what` of the answer."),
+        QueryKey("since", "Only what was due at this time or later."),
+        QueryKey("until", "Only what was due before this time."),
+        .cursor,
+        .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual),
+    ]
+}
+
+extension Query {
+    /// The question of `GET /v1/pending`.
+    func pendingQuestion() throws(ControlFault) -> PendingQuestion {
+        PendingQuestion(
+            tasks: text("task").map { TaskFilter($0) },
+            plugin: text("plugin"),
+            submitter: try word("submitter", of: Submitter.Kind.self),
+            cursor: try cursor(),
+            limit: try number("limit", in: 1...ControlLimits.pendingMax)
+                ?? ControlLimits.pendingUsual
+        )
+    }
+
+    /// The question of `GET /v1/dead`.
+    func deadLetterQuestion() throws(ControlFault) -> DeadLetterQuestion {
+        DeadLetterQuestion(
+            tasks: text("task").map { TaskFilter($0) },
+            plugin: text("plugin"),
+            since: text("since"),
+            until: text("until"),
+            cursor: try cursor(),
+            limit: try number("limit", in: 1...ControlLimits.deadLettersMax)
+                ?? ControlLimits.deadLettersUsual
+        )
+    }
+
+    /// The question of `GET /v1/starts`.
+    func startQuestion() throws(ControlFault) -> StartQuestion {
+        StartQuestion(
+            tasks: text("task").map { TaskFilter($0) },
+            plugin: text("plugin"),
+            kind: try word("what", of: SkippedStart.Kind.self),
+            since: text("since"),
+            until: text("until"),
+            cursor: try cursor(),
+            limit: try number("limit", in: 1...ControlLimits.runsMax) ?? ControlLimits.runsUsual
+        )
+    }
+
+    private func cursor() throws(ControlFault) -> PageCursor? {
+        guard let text = text("cursor") else { return nil }
+        guard let cursor = PageCursor(text) else {
+            throw ControlFault(
+                .badCursor,
+                "`\(TerminalText.escaped(String(text.prefix(60))))` is no cursor of a page",
+                fix: "give `next` of the page before, or no cursor for the first page"
+            )
+        }
+        return cursor
+    }
+
+    /// A value that is one of a few words.
+    private func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ key: String,
+        of _: Word.Type
+    ) throws(ControlFault) -> Word? {
+        guard let text = text(key) else { return nil }
+        if let word = Word(rawValue: text) { return word }
+        let words = Word.allCases.map(\.rawValue)
+        throw ControlFault(
+            .badRequest,
+            "`\(TerminalText.escaped(String(text.prefix(40))))` is no value of `\(key)`",
+            fix: "it is one of " + words.joined(separator: ", "),
+            candidates: words
+        )
+    }
+}
