@@ -39,6 +39,9 @@ package enum Program {
         exit(ExitStatus.tryLater.rawValue)
     }
 
+    /// With this word, the scripts of `bghost completion` ask for names.
+    private static let completionWord = "---completion"
+
     /// Runs a command line and returns its exit status.
     static func run(_ arguments: [String]) async -> Int32 {
         let console = Console(ColorChoice(in: arguments))
@@ -47,7 +50,13 @@ package enum Program {
                 return try explain(code, console)
             }
             try CommandWord.check(arguments)
-            var command = try daemon(arguments) ?? Root.parseAsRoot(arguments)
+            var command: any ParsableCommand
+            if arguments.first == completionWord {
+                // The names of tasks come from a daemon.
+                command = try await Root.asyncParseAsRoot(arguments)
+            } else {
+                command = try daemon(arguments) ?? Root.parseAsRoot(arguments)
+            }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -16,7 +16,10 @@ struct Cancel: ClientCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The task.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("The task.", valueName: "id"),
+        completion: .taskNames
+    )
     var task: String?
 
     @Flag(help: "All tasks.")

@@ -9,7 +9,11 @@ struct Completion: ParsableCommand {
         abstract: "Print a completion script.",
         discussion: """
             For bash: bghost completion bash > ~/.local/share/bash-completion/completions/bghost
-            """
+
+            The script asks the running daemon for the names of tasks, plugins and runs: the one that the \
+            command line names, otherwise the usual one.
+            """,
+        aliases: ["completions"]
     )
 
     enum Shell: String, ExpressibleByArgument, CaseIterable {

@@ -10,11 +10,41 @@ struct Dead: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead",
         abstract: "List dead requests (no longer retried), newest first.",
-        discussion: "`bghost redrive` retries them, `bghost discard` deletes them."
+        discussion: """
+            `bghost redrive` retries them, `bghost discard` deletes them. All conditions that are given \
+            must hold. A time is as in `bghost runs`. A page that does not have all of them ends with the \
+            cursor for the next one.
+            """
     )
 
-    @Argument(help: ArgumentHelp("Only requests of this task.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp(
+            "Only requests of this task, or of all that begin like this (com.example.*).",
+            valueName: "id"
+        ),
+        completion: .taskNames
+    )
     var task: String?
+
+    @Option(
+        help: ArgumentHelp("Only of tasks of this plugin or function now.", valueName: "name"),
+        completion: .pluginNames
+    )
+    var plugin: String?
+
+    @Option(help: ArgumentHelp("Only what died at this time or later.", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Only what died before this time.", valueName: "time"))
+    var until: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only what follows the page that names this cursor.",
+            valueName: "cursor"
+        )
+    )
+    var cursor: String?
 
     @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
     var limit = 100
@@ -30,9 +60,19 @@ struct Dead: ClientCommand {
 
     func run() async throws {
         try await ask { client, console in
-            let answer = try await client.deadLetters(task: task, limit: limit)
+            let answer = try await client.deadLetters(
+                task: task,
+                plugin: plugin,
+                since: since,
+                until: until,
+                cursor: cursor,
+                limit: limit
+            )
             guard !output.json else { return console.answer(json: answer.json) }
-            console.answer(DeadView(letters: answer.value, now: unixNow()).text(console.out))
+            let (letters, next) = (answer.value.letters, answer.value.next)
+            console.answer(
+                DeadView(letters: letters, next: next, now: unixNow()).text(console.out)
+            )
         }
     }
 }

@@ -15,7 +15,10 @@ struct Disable: ClientCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The plugin's name in the manifest.", valueName: "plugin"))
+    @Argument(
+        help: ArgumentHelp("The plugin's name in the manifest.", valueName: "plugin"),
+        completion: .pluginNames
+    )
     var plugin: String
 
     @Option(help: ArgumentHelp("Why, for those who look.", valueName: "text"))
@@ -51,7 +54,10 @@ struct Enable: ClientCommand {
         abstract: "Switch a plugin on again; lift its quarantine."
     )
 
-    @Argument(help: ArgumentHelp("The plugin's name in the manifest.", valueName: "plugin"))
+    @Argument(
+        help: ArgumentHelp("The plugin's name in the manifest.", valueName: "plugin"),
+        completion: .pluginNames
+    )
     var plugin: String
 
     @OptionGroup var connection: ConnectionOptions

@@ -12,8 +12,8 @@ struct Doctor: AsyncParsableCommand {
         discussion: """
             It starts a worker without a plugin, has it confine itself, and has it try what it must \
             not be able to do. No daemon is needed; if one answers, plugins that it has quarantined \
-            are shown too, whether its store fails, and its lease in a fleet. It fails if a layer does \
-            not hold that the manifest requires, or if the store fails.
+            are shown too, whether its store or its journal of transfers fails, and its lease in a fleet. \
+            It fails if a layer does not hold that the manifest requires, or if either of them fails.
             """
     )
 
@@ -25,8 +25,7 @@ struct Doctor: AsyncParsableCommand {
         let fleet = daemon == nil ? nil : await fleet()
         let status = try await SandboxDoctor.run(
             config: connection.config,
-            quarantined: daemon?.plugins.compactMap(\.quarantine),
-            store: daemon?.store,
+            status: daemon,
             fleet: fleet,
             json: output.json,
             output.console

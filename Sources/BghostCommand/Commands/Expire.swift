@@ -16,7 +16,10 @@ struct Expire: ClientCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The run's id, or the beginning of it.", valueName: "run"))
+    @Argument(
+        help: ArgumentHelp("The run's id, or the beginning of it.", valueName: "run"),
+        completion: .runIDs
+    )
     var run: String
 
     @OptionGroup var connection: ConnectionOptions

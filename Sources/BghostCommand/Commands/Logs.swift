@@ -29,7 +29,10 @@ struct Logs: ClientCommand {
     )
     var subject: String?
 
-    @Option(help: ArgumentHelp("Only this task.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("Only this task.", valueName: "id"),
+        completion: .taskNames
+    )
     var task: String?
 
     @Option(
@@ -44,7 +47,10 @@ struct Logs: ClientCommand {
     @Option(help: ArgumentHelp("Only lines of at least this level.", valueName: "level"))
     var level: LevelName?
 
-    @Option(help: ArgumentHelp("Only lines of this plugin.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only lines of this plugin.", valueName: "name"),
+        completion: .pluginNames
+    )
     var plugin: String?
 
     @Option(help: ArgumentHelp("Only lines with this text.", valueName: "text"))

@@ -15,11 +15,15 @@ struct PauseTargetOptions: ParsableArguments {
         help: ArgumentHelp(
             "A task, or the pattern of several such as 'org.example.*'.",
             valueName: "id|pattern"
-        )
+        ),
+        completion: .taskNames
     )
     var task: String?
 
-    @Option(help: ArgumentHelp("All tasks of this plugin.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("All tasks of this plugin.", valueName: "name"),
+        completion: .pluginNames
+    )
     var plugin: String?
 
     @Flag(help: "All tasks.")

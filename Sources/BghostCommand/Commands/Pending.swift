@@ -3,6 +3,7 @@
 internal import BghostCommandLine
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostPolicy
 internal import BghostTerminal
 internal import BghostViews
 
@@ -10,11 +11,43 @@ struct Pending: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "pending",
         abstract: "List pending requests, and what each waits for.",
-        discussion: "Retries and manual runs are listed too."
+        discussion: """
+            Retries and manual runs are listed too. All conditions that are given must hold. A page that \
+            does not have all requests ends with the cursor for the next one.
+            """
     )
 
-    @Argument(help: ArgumentHelp("Only requests of this task.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp(
+            "Only requests of this task, or of all that begin like this (com.example.*).",
+            valueName: "id"
+        ),
+        completion: .taskNames
+    )
     var task: String?
+
+    @Option(
+        help: ArgumentHelp("Only for tasks of this plugin or function.", valueName: "name"),
+        completion: .pluginNames
+    )
+    var plugin: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only from operator, manifest, run, or plugin (outside of its runs).",
+            valueName: "word"
+        ),
+        completion: .list(Submitter.Kind.allCases.map(\.rawValue))
+    )
+    var submitter: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only what follows the page that names this cursor.",
+            valueName: "cursor"
+        )
+    )
+    var cursor: String?
 
     @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
     var limit = 1000
@@ -26,11 +59,21 @@ struct Pending: ClientCommand {
         guard (1...ControlLimits.pendingMax).contains(limit) else {
             throw ValidationError("--limit must be from 1 to \(ControlLimits.pendingMax)")
         }
+        if let submitter, Submitter.Kind(rawValue: submitter) == nil {
+            let words = Submitter.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--submitter must be one of \(words)")
+        }
     }
 
     func run() async throws {
         try await ask { client, console in
-            let answer = try await client.pending(task: task, limit: limit)
+            let answer = try await client.pending(
+                task: task,
+                plugin: plugin,
+                submitter: submitter,
+                cursor: cursor,
+                limit: limit
+            )
             guard !output.json else { return console.answer(json: answer.json) }
             console.answer(PendingView(list: answer.value, now: unixNow()).text(console.out))
         }

@@ -19,13 +19,23 @@ struct Runs: ClientCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Only runs of this task.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("Only runs of this task.", valueName: "id"),
+        completion: .taskNames
+    )
     var task: String?
 
-    @Option(name: .customLong("task"), help: ArgumentHelp("The same.", valueName: "id"))
+    @Option(
+        name: .customLong("task"),
+        help: ArgumentHelp("The same.", valueName: "id"),
+        completion: .taskNames
+    )
     var taskOption: String?
 
-    @Option(help: ArgumentHelp("Only runs of this plugin or function.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only runs of this plugin or function.", valueName: "name"),
+        completion: .pluginNames
+    )
     var plugin: String?
 
     @Flag(help: "Only runs that have ended and did not succeed.")
@@ -73,6 +83,20 @@ struct Runs: ClientCommand {
     )
     var after: Int64?
 
+    @Option(
+        help: ArgumentHelp("With --skipped: only what happened like this.", valueName: "word"),
+        completion: .list(SkippedStart.Kind.allCases.map(\.rawValue))
+    )
+    var what: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --skipped: only what follows the page that names this cursor.",
+            valueName: "cursor"
+        )
+    )
+    var cursor: String?
+
     @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
     var limit = 20
 
@@ -95,13 +119,17 @@ struct Runs: ClientCommand {
             )
         }
         if skipped {
-            guard !failed, state == nil, plugin == nil, id == nil, text == nil, before == nil,
-                after == nil
-            else {
+            guard !failed, state == nil, id == nil, text == nil, before == nil, after == nil else {
                 throw ValidationError(
-                    "--skipped goes with a task, --since, --until and --limit only"
+                    "--skipped goes with a task, --plugin, --what, --since, --until, --cursor and --limit only"
                 )
             }
+            if let what, SkippedStart.Kind(rawValue: what) == nil {
+                let words = SkippedStart.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("--what must be one of \(words)")
+            }
+        } else if what != nil || cursor != nil {
+            throw ValidationError("--what and --cursor go with --skipped only")
         }
         guard before ?? 0 >= 0, after ?? 0 >= 0 else {
             throw ValidationError("--before and --after must not be negative")
@@ -120,9 +148,17 @@ struct Runs: ClientCommand {
         )
         guard !skipped else {
             return try await ask { client, console in
-                let answer = try await client.skippedStarts(question)
+                let answer = try await client.skippedStarts(
+                    task: filter.task,
+                    plugin: plugin,
+                    what: what,
+                    since: since,
+                    until: until,
+                    cursor: cursor,
+                    limit: limit
+                )
                 guard !output.json else { return console.answer(json: answer.json) }
-                let view = SkippedStartsView(starts: answer.value.starts, now: unixNow())
+                let view = SkippedStartsView(answer.value, now: unixNow())
                 console.answer(view.text(console.out))
             }
         }

@@ -12,7 +12,10 @@ struct Show: ClientCommand {
         abstract: "Show one run in full."
     )
 
-    @Argument(help: ArgumentHelp("The run's id, or the beginning of it.", valueName: "run"))
+    @Argument(
+        help: ArgumentHelp("The run's id, or the beginning of it.", valueName: "run"),
+        completion: .runIDs
+    )
     var run: String
 
     @OptionGroup var connection: ConnectionOptions

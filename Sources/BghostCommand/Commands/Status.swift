@@ -22,7 +22,10 @@ struct Status: ClientCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Show only these tasks.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("Show only these tasks.", valueName: "id"),
+        completion: .taskNames
+    )
     var tasks: [String] = []
 
     @Flag(help: "Show only what fails: problems, and the tasks that have one.")

@@ -17,10 +17,14 @@ struct Submit: ClientCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The task.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("The task.", valueName: "id"),
+        completion: .taskNames
+    )
     var task: String
 
     @OptionGroup var request: RequestOptions
+    @OptionGroup var trace: TraceOptions
 
     @Option(
         help: ArgumentHelp(
@@ -73,7 +77,9 @@ struct Submit: ClientCommand {
             tolerance: tolerance,
             onConflict: ifAbsent ? .keep : onConflict
         )
-        try await ask { client, console in
+        try await ask { [submission] client, console in
+            var submission = submission
+            submission.trace = try trace.context { console.remark($0) }
             let answer = try await client.submit(submission)
             console.answer(answer.value, answer.json, isJSON: output.json)
         }

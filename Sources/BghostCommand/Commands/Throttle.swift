@@ -26,7 +26,10 @@ struct Throttle: ParsableCommand {
             abstract: "Show throttle points, the runs that earned them, and the delays."
         )
 
-        @Argument(help: ArgumentHelp("Only this task.", valueName: "id"))
+        @Argument(
+            help: ArgumentHelp("Only this task.", valueName: "id"),
+            completion: .taskNames
+        )
         var task: String?
 
         @OptionGroup var connection: ConnectionOptions
@@ -48,7 +51,10 @@ struct Throttle: ParsableCommand {
             abstract: "Clear the throttling of a task."
         )
 
-        @Argument(help: ArgumentHelp("The task.", valueName: "id"))
+        @Argument(
+            help: ArgumentHelp("The task.", valueName: "id"),
+            completion: .taskNames
+        )
         var task: String
 
         @OptionGroup var connection: ConnectionOptions

@@ -26,7 +26,10 @@ struct Transfers: ParsableCommand {
                 """
         )
 
-        @Option(help: ArgumentHelp("Only those of this plugin.", valueName: "name"))
+        @Option(
+            help: ArgumentHelp("Only those of this plugin.", valueName: "name"),
+            completion: .pluginNames
+        )
         var plugin: String?
 
         @Flag(name: .shortAndLong, help: "Show how far they are until all have ended.")

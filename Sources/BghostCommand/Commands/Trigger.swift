@@ -22,10 +22,14 @@ struct Trigger: ClientCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The task.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("The task.", valueName: "id"),
+        completion: .taskNames
+    )
     var task: String
 
     @OptionGroup var request: RequestOptions
+    @OptionGroup var trace: TraceOptions
 
     @Flag(help: "Run it although the machine does not offer what the task requires.")
     var ignoreRequirements = false
@@ -57,7 +61,9 @@ struct Trigger: ClientCommand {
             parameters: try request.parametersText(),
             ignoresRequirements: ignoreRequirements
         )
-        try await ask { client, console in
+        try await ask { [submission] client, console in
+            var submission = submission
+            submission.trace = try trace.context { console.remark($0) }
             // From here on this command handles Ctrl-C, even before the daemon responds.
             let interrupts = wait ? await UnixSignalsSequence(trapping: .sigint) : nil
             let answer = try await client.trigger(submission)

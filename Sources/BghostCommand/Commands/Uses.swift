@@ -27,7 +27,10 @@ struct Uses: ParsableCommand {
             abstract: "Show what has been learned."
         )
 
-        @Argument(help: ArgumentHelp("Only this task.", valueName: "id"))
+        @Argument(
+            help: ArgumentHelp("Only this task.", valueName: "id"),
+            completion: .taskNames
+        )
         var task: String?
 
         @OptionGroup var connection: ConnectionOptions
@@ -48,7 +51,10 @@ struct Uses: ParsableCommand {
             abstract: "Record that the results of a task are used now."
         )
 
-        @Argument(help: ArgumentHelp("The task.", valueName: "id"))
+        @Argument(
+            help: ArgumentHelp("The task.", valueName: "id"),
+            completion: .taskNames
+        )
         var task: String
 
         @OptionGroup var connection: ConnectionOptions
@@ -69,7 +75,10 @@ struct Uses: ParsableCommand {
             abstract: "Delete what was learned of a task."
         )
 
-        @Argument(help: ArgumentHelp("The task.", valueName: "id"))
+        @Argument(
+            help: ArgumentHelp("The task.", valueName: "id"),
+            completion: .taskNames
+        )
         var task: String
 
         @OptionGroup var connection: ConnectionOptions

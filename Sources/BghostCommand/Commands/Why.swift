@@ -26,7 +26,8 @@ struct Why: ClientCommand {
         help: ArgumentHelp(
             "The task, or the id of a request or the beginning of it.",
             valueName: "id"
-        )
+        ),
+        completion: .taskNames
     )
     var id: String
 

@@ -145,6 +145,7 @@ extension JournalRecord {
         if let task = entry.task { add("BGHOST_TASK", task) }
         if let plugin = entry.plugin { add("BGHOST_PLUGIN", plugin) }
         if let run = entry.run { add("BGHOST_RUN", run.description) }
+        if let trace = entry.trace { add("TRACE_ID", trace) }
         add("BGHOST_SOURCE", entry.source.rawValue)
         add("BGHOST_SEQUENCE", "\(entry.sequence)")
         addCut("MESSAGE", LogView.content(entry, Style(hasColor: false, hasUnicode: true)))

@@ -15,6 +15,7 @@ internal import BghostTerminal
 internal import BghostTransferRules
 internal import BghostControl
 internal import BghostStore
+internal import BghostTraces
 internal import BghostTransfer
 internal import BghostTrust
 internal import Logging
@@ -48,6 +49,7 @@ enum Daemon {
         LogFileSetup.report(problemsOf: files, to: hostLog)
         let fetcher = HTTPFetcher()
         let alerts = HTTPAlertTransport()
+        let traces = TraceLink(manifest.host.traces, hostLog)
         let journal = try options.record.map { path throws(CommandFailure) in
             try DecisionFile(path, log: hostLog)
         }
@@ -75,6 +77,8 @@ enum Daemon {
         }
         configuration.recorder = journal
         configuration.alertTransport = alerts
+        configuration.spans = traces.exporter
+        configuration.applyTraces = { traces.exporter.apply($0) }
         if let fleet = manifest.host.fleet {
             configuration.fleetLink = { directory in
                 PostgreSQLFleet(
@@ -134,11 +138,13 @@ enum Daemon {
             await host.drain()
             await fetcher.shutDown()
             await alerts.shutDown()
+            await traces.shutDown()
             await journal?.finish()
             throw error
         }
         await fetcher.shutDown()
         await alerts.shutDown()
+        await traces.shutDown()
         await journal?.finish()
     }
 
@@ -190,6 +196,8 @@ enum Daemon {
         watching path: String?,
         _ log: HostLog
     ) async throws {
+        // The services begin in any order, so a manager that has heard READY=1 could hang up too early.
+        let hangUps = await UnixSignalsSequence(trapping: .sighup)
         let onVerb: @Sendable (ControlVerb) -> Void = { verb in
             log.write(.info, "control.verb", verb.sentence)
         }
@@ -213,7 +221,7 @@ enum Daemon {
             .init(service: ForcedShutdownService(host: host)),
             .init(service: server, successTerminationBehavior: .gracefullyShutdownGroup),
             .init(service: HostService(host: host, log: log)),
-            .init(service: ReloadService(host: host, log: log)),
+            .init(service: ReloadService(host: host, log: log, signals: hangUps)),
             .init(
                 service: DrainService(host: host),
                 successTerminationBehavior: .gracefullyShutdownGroup

@@ -14,11 +14,12 @@ internal import UnixSignals
 struct ReloadService: Service, CustomStringConvertible {
     let host: Host
     let log: HostLog
+    /// Trapped before the daemon says that it is ready: until then, a SIGHUP ends it.
+    let signals: UnixSignalsSequence
 
     var description: String { "the reload on SIGHUP" }
 
     func run() async throws {
-        let signals = await UnixSignalsSequence(trapping: .sighup)
         for await _ in signals.cancelOnGracefulShutdown() {
             // First, since a program that has moved the log's file needs it with a wrong manifest too.
             log.archive?.reopen()

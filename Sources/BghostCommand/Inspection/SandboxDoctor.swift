@@ -16,13 +16,11 @@ enum SandboxDoctor {
     ///
     /// - Parameters:
     ///   - config: the path of the manifest with the required layers, as the user gave it.
-    ///   - quarantined: the quarantined plugins of the daemon; `nil` if none answers.
-    ///   - store: the status of the daemon's store; `nil` if none answers.
+    ///   - status: the status of the daemon; `nil` if none answers.
     ///   - fleet: the fleet of the daemon's host; `nil` if none answers.
     static func run(
         config: String?,
-        quarantined: [Quarantine]? = nil,
-        store: StoreStatus? = nil,
+        status: HostStatus? = nil,
         fleet: FleetStatus? = nil,
         json: Bool,
         _ console: Console
@@ -32,15 +30,17 @@ enum SandboxDoctor {
         let holding = Set(findings.layers.filter { $0.state == .holds }.map(\.layer))
         let unmet = SandboxLayer.allCases.filter { required.contains($0) && !holding.contains($0) }
         if json {
-            console.answer(json: describe(findings, required, unmet, quarantined, store, fleet))
+            console.answer(json: describe(findings, required, unmet, status, fleet))
         } else {
             show(findings, required, unmet, console)
             LimitKeeper.here().show(console)
-            for quarantine in quarantined ?? [] { show(quarantine, console) }
-            if let store { show(store, console) }
+            for quarantine in status?.quarantined ?? [] { show(quarantine, console) }
+            if let store = status?.store { show(store, console) }
+            if let journal = status?.transferJournal { show(journal, console) }
             if let fleet, !fleet.name.isEmpty { show(fleet, console) }
         }
-        return unmet.isEmpty && store?.failingSince == nil ? .success : .failure
+        let failing = [status?.store.failingSince, status?.transferJournal?.failingSince]
+        return unmet.isEmpty && failing.allSatisfy { $0 == nil } ? .success : .failure
     }
 
     private static func required(_ config: String?) throws -> Set<SandboxLayer> {
@@ -133,6 +133,15 @@ enum SandboxDoctor {
         console.answer("\(console.out.painted(mark)) \(TerminalText.escaped(text))\n")
     }
 
+    private static func show(_ journal: TransferJournalStatus, _ console: Console) {
+        let mark: Style.Mark = journal.failingSince == nil ? .good : .bad
+        let text =
+            journal.failingSince.map {
+                journal.sentence(since: HumanText.time($0, now: unixNow()))
+            } ?? "the daemon's journal of transfers keeps what it is given"
+        console.answer("\(console.out.painted(mark)) \(TerminalText.escaped(text))\n")
+    }
+
     private static func show(_ fleet: FleetStatus, _ console: Console) {
         let mark: Style.Mark = fleet.needsAttention ? .bad : .good
         let live = fleet.hosts.count { $0.leaseLeft > 0 }
@@ -148,8 +157,7 @@ enum SandboxDoctor {
         _ findings: SandboxFindings,
         _ required: Set<SandboxLayer>,
         _ unmet: [SandboxLayer],
-        _ quarantined: [Quarantine]?,
-        _ store: StoreStatus?,
+        _ status: HostStatus?,
         _ fleet: FleetStatus?
     ) -> String {
         var writer = JSONWriter()
@@ -183,11 +191,21 @@ enum SandboxDoctor {
             writer.member("required") { $0.layers(SandboxLayer.allCases.filter(required.contains)) }
             writer.member("unmet") { $0.layers(unmet) }
             writer.key("store")
-            if let store { writer.raw(APICoder.text(store)) } else { writer.null() }
+            if let store = status?.store {
+                writer.raw(APICoder.text(store))
+            } else {
+                writer.null()
+            }
+            writer.key("transferJournal")
+            if let journal = status?.transferJournal {
+                writer.raw(APICoder.text(journal))
+            } else {
+                writer.null()
+            }
             writer.key("fleet")
             if let fleet { writer.raw(APICoder.text(API.Fleet(fleet))) } else { writer.null() }
             writer.key("quarantined")
-            guard let quarantined else { return writer.null() }
+            guard let quarantined = status?.quarantined else { return writer.null() }
             writer.array { writer in
                 for quarantine in quarantined {
                     writer.object { writer in
@@ -207,4 +225,8 @@ extension JSONWriter {
     fileprivate mutating func layers(_ layers: [SandboxLayer]) {
         array { writer in layers.forEach { writer.value($0.rawValue) } }
     }
+}
+
+extension HostStatus {
+    fileprivate var quarantined: [Quarantine] { plugins.compactMap(\.quarantine) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostCommandLine
 internal import BghostAPI
 internal import ArgumentParser
 
@@ -8,7 +9,10 @@ struct DeadLetterOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("The request's id, or the beginning of it.", valueName: "request"))
     var request: String?
 
-    @Option(help: ArgumentHelp("All of this task.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("All of this task.", valueName: "id"),
+        completion: .taskNames
+    )
     var task: String?
 
     @Flag(help: "All of them.")

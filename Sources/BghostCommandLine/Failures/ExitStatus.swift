@@ -32,25 +32,26 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
         switch code {
         case .notRunning: self = .notRunning
         case .noSuchRun, .noSuchTask, .nothingPending, .runNotUnderWay, .noSuchRequest,
-            .nothingDead, .notPaused, .noSuchPlugin, .noSuchNotification, .noSuchTransfer,
+            .nothingDead, .noSuchCheckpoint, .notPaused, .noSuchPlugin, .noSuchNotification,
+            .noSuchTransfer,
             .transferOver:
             self = .notFound
         case .socketPath, .ambiguousRun, .ambiguousRequest, .ambiguousTransfer,
             .ambiguousNotification, .pastLatestBegin, .payloadTooLarge, .badParameters,
             .unfitParameters, .badRequest,
-            .bodyTooLarge, .badSimulation, .badAction, .contentType:
+            .bodyTooLarge, .badSimulation, .badAction, .badCursor, .contentType:
             self = .usage
         case .socketTaken, .notASocket, .socketFolder, .storeFailed, .notStored, .auditFailed,
             .backupFailed:
             self = .taken
         case .manifestRefused, .needsRestart, .noDashboard, .noReceiver: self = .badManifest
-        case .unavailable, .tooManyPending, .stopping: self = .tryLater
+        case .unavailable, .tooManyPending, .tooManyFollowers, .stopping: self = .tryLater
         case .socketForbidden, .notPermitted, .readOnly, .foreignPage, .noSession, .badTicket,
             .noSuchSite:
             self = .noPermission
         case .internalError: self = .internalError
         case .versionSkew, .unreadableAnswer, .connectionLost, .immediateRunIneligible,
-            .endedWithoutRun, .noSuchRoute:
+            .endedWithoutRun, .noSuchRoute, .staleCursor:
             self = .failure
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
-internal import BghostBase
+package import BghostBase
 package import ArgumentParser
 internal import BghostControl
 internal import Glibc
@@ -67,5 +67,51 @@ package struct RequestOptions: ParsableArguments {
             .inputMissing,
             "--parameters: cannot read \(name): \(String(cString: strerror(code)))"
         )
+    }
+}
+
+/// The option for the trace that a request continues.
+package struct TraceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Continue this trace, as W3C Trace Context has it; else the variable TRACEPARENT, with"
+                + " TRACESTATE, names one.",
+            valueName: "traceparent"
+        )
+    )
+    package var traceparent: String?
+
+    package init() {}
+
+    /// The trace that the request continues; `nil` if there is none.
+    ///
+    /// A faulty variable is reported and counts as none: another program has set it.
+    ///
+    /// - Parameters:
+    ///   - environment: returns the value of a variable.
+    ///   - remark: prints a line about a faulty variable.
+    /// - Throws: ``CommandFailure`` if the option is no traceparent.
+    package func context(
+        environment: (String) -> String? = ControlLocation.variable(of:),
+        _ remark: (String) -> Void
+    ) throws -> TraceContext? {
+        let given = traceparent ?? environment("TRACEPARENT")
+        guard let given else { return nil }
+        do throws(TraceContextFault) {
+            // The variable TRACESTATE belongs to the other one.
+            let state = traceparent == nil ? environment("TRACESTATE") ?? "" : ""
+            return try TraceContext(traceparent: given, tracestate: state)
+        } catch {
+            guard traceparent != nil else {
+                remark("TRACEPARENT is ignored: \(error.reason)")
+                return nil
+            }
+            throw CommandFailure(
+                .usage,
+                "--traceparent: \(error.reason)",
+                fix: "give version, trace, span and flags, such as"
+                    + " 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+            )
+        }
     }
 }

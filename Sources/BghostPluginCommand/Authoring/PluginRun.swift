@@ -35,6 +35,16 @@ enum PluginRun {
             permissions: options.permissions,
             config: options.config
         )
+        let declared = try DeclaredGrants.find(
+            options.manifest,
+            file: options.file,
+            library: library,
+            console
+        )
+        if let declared {
+            declared.apply(to: &definition)
+            if !options.isJSON, let remark = declared.remark { console.remark(remark) }
+        }
         let handlers = try await handlers(of: definition)
         let handler = try choose(options, handlers)
         // A debugger needs the worker before there is a run.
@@ -43,9 +53,12 @@ enum PluginRun {
         defer { folder.remove() }
         let screen = RunScreen(console, isJSON: options.isJSON)
         let fetcher = HTTPFetcher()
+        var content = manifest(definition, handler, options)
+        content.sessions = declared?.sessions(of: plugin) ?? []
         var configuration = HostConfiguration(
-            manifest: manifest(definition, handler, options),
-            manifestPath: library,
+            manifest: content,
+            // Messages about what is not permitted name it.
+            manifestPath: declared?.manifest ?? library,
             manifestDirectory: "/",
             stateDirectory: folder.path + "/state",
             workerPath: try InstalledFiles.worker(),

@@ -19,6 +19,8 @@ struct PluginRunOptions {
     let limits: RunLimits
     let kind: TaskKind
     let permissions: Permissions
+    /// The manifest that declares what the plugin wants; `nil` for that of its folder, if there is one.
+    let manifest: String?
     let isJSON: Bool
     /// Whether a debugger is attached before the run begins.
     let isDebugged: Bool
@@ -46,6 +48,7 @@ struct PluginRunOptions {
             read: command.allowRead.map(ControlLocation.normalized),
             write: command.allowWrite.map(ControlLocation.normalized)
         )
+        manifest = command.manifest
         isJSON = command.json
         isDebugged = command.debug
         debugger = command.debugger

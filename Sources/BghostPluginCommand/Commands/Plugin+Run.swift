@@ -18,6 +18,10 @@ extension Plugin {
                 it failed, crashed or had to be killed; after Ctrl-C 130. Requests that the handler \
                 submits are listed and not run.
 
+                It has the permissions, limits of memory, settings and sessions that a manifest declares \
+                for it: that of --manifest, or tasks.dev.json of a folder that is named. Options add to \
+                them. Notifications need a daemon.
+
                 With --watch it runs the handler again whenever the plugin's file changes, and with \
                 --build whenever one of the sources does, after a build in the plugin's folder, or in \
                 the current one if a file is named. A run under way is asked to stop before. Hidden \
@@ -74,6 +78,15 @@ extension Plugin {
             )
         )
         var kind = "refresh"
+
+        @Option(
+            help: ArgumentHelp(
+                "The manifest that declares its permissions and sessions.",
+                valueName: "file"
+            ),
+            completion: .file()
+        )
+        var manifest: String?
 
         @Option(
             help: ArgumentHelp(

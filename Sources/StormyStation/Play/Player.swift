@@ -17,9 +17,9 @@ package struct Player: Sendable {
         /// Whether to keep the daemon's state directory.
         package var keepsState = false
         /// The maximum duration of the play, from the start of the daemon to the end of the last run.
-        package var timeout = Duration.seconds(60)
+        package var timeout = Duration.seconds(180)
         /// The maximum time without a run while a run is still expected.
-        package var quiet = Duration.seconds(5)
+        package var quiet = Duration.seconds(15)
         /// The maximum time from SIGTERM to the end of the daemon.
         package var drain = Duration.seconds(15)
 
