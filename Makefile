@@ -13,7 +13,7 @@ KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode
     )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)
 
 .PHONY: run build install uninstall package tarball image package-test test browser check lint format sanitize bench \
-	fuzz storm kernels prerequisites
+	fuzz storm kernels prerequisites docs
 
 # For `install` and `uninstall`, and the folder of the programs that are installed.
 PREFIX = /usr/local
@@ -44,6 +44,10 @@ package:
 	@Scripts/prerequisites dpkg-dev lintian
 	@BIN='$(BIN)' Scripts/package
 
+## Makes the reference of the SDK's module BackgroundTasks, for a browser, in .build/docs.
+docs:
+	@SWIFT='$(SWIFT)' Scripts/docs
+
 ## Makes a tarball of the programs of BIN that needs only a C library, in .build/package.
 tarball:
 	@BIN='$(BIN)' Scripts/tarball
@@ -60,6 +64,7 @@ package-test:
 	BIN='$(BIN)' Tests/Package/run
 	BIN='$(BIN)' Tests/Package/tarball
 	BIN='$(BIN)' Tests/Package/image
+	Tests/Package/prometheus
 
 ## Builds and runs every test, those of the dashboard in Chromium too. Without a Rust compiler the test of the
 ## example in Rust fails, without Go that of its template, without a PostgreSQL server those of fleets, without gdb

@@ -329,6 +329,13 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostTraces",
+            dependencies: [
+                "BghostBase", "BghostLinux", "BghostModel", "BghostServices", "BghostTransfer",
+            ],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostStore",
             dependencies: [
                 "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel",
@@ -501,8 +508,8 @@ let package = Package(
                 "BghostFleet", "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles",
                 "BghostManifest", "BghostModel", "BghostPlugin", "BghostPluginCommand",
                 "BghostPolicy", "BghostSandbox", "BghostServices", "BghostSimulation",
-                "BghostStore", "BghostTerminal", "BghostTransfer", "BghostTransferRules",
-                "BghostTrust", "BghostViews",
+                "BghostStore", "BghostTerminal", "BghostTraces", "BghostTransfer",
+                "BghostTransferRules", "BghostTrust", "BghostViews",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -662,8 +669,8 @@ let package = Package(
         .testTarget(
             name: "TidyTests",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostManifest", "BghostPolicy", "BghostServices",
-                "BghostTestSupport", "bghost",
+                "BghostAPI", "BghostBase", "BghostManifest", "BghostMetrics", "BghostPolicy",
+                "BghostServices", "BghostTestSupport", "bghost",
             ],
             exclude: ["allowed.txt"],
             swiftSettings: swift
@@ -734,6 +741,14 @@ let package = Package(
             name: "BghostAlertsTests",
             dependencies: [
                 "BghostAlerts", "BghostBase", "BghostCalendar", "BghostModel", "BghostTestSupport",
+            ],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostTracesTests",
+            dependencies: [
+                "BghostBase", "BghostLinux", "BghostModel", "BghostServices", "BghostTestSupport",
+                "BghostTraces", "BghostTransfer",
             ],
             swiftSettings: swift
         ),
@@ -989,7 +1004,8 @@ let package = Package(
         .testTarget(
             name: "ProgramTests",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostBundle", "BghostControl", "BghostLinux",
+                "BghostAPI", "BghostBase", "BghostBundle", "BghostCheck", "BghostControl",
+                "BghostLinux",
                 "BghostModel",
                 "BghostPolicy", "BghostTestSupport", "CBghostSystem", "bghost", "bghost-worker",
                 "stormy-station",
@@ -1003,7 +1019,9 @@ let package = Package(
                 "BghostDispatch",
                 "BghostFacts", "BghostFuzz", "BghostHost", "BghostInspection", "BghostLinux",
                 "BghostModel", "BghostPolicy", "BghostServices", "BghostStore", "BghostTestSupport",
-                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostWire", "bghost",
+                "BghostTraces", "BghostTransfer", "BghostTransferRules", "BghostTrust",
+                "BghostWire",
+                "bghost",
                 "bghost-worker", "stormy-station",
             ],
             swiftSettings: swift
