@@ -5,7 +5,7 @@ import BghostTestSupport
 import Testing
 
 /// The commands that the manuals ask readers to try.
-@Suite struct ExampleTests {
+@Suite(.ownThreads) struct ExampleTests {
     /// Functions of zlib, SQLite and libc, as tasks, with nothing written for them.
     @Test(.timeLimit(.minutes(5)))
     func `The example of plain C functions runs as its comments say`() throws {

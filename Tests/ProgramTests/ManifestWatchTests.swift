@@ -30,7 +30,9 @@ import Testing
 
     /// Replaces a drop-in in one step, as a package manager does it.
     private func replace(_ name: String, with text: String) throws {
-        let draft = try folder.write(text, to: "tasks.d/.\(name).draft")
+        // Elsewhere: a look for the draft could find the whole file, and the next one would refuse it again.
+        let drafts = try TemporaryDirectory()
+        let draft = try drafts.write(text, to: name)
         try #require(rename(draft, folder.file("tasks.d/\(name)")) == 0)
     }
 
@@ -68,9 +70,13 @@ import Testing
     }
 
     @Test func `A wrong file is refused, and the daemon goes on until it is corrected`() throws {
-        let daemon = try started()
+        // Before the daemon looks for it, so that the file is the only change.
         #expect(mkdir(folder.file("tasks.d"), 0o755) == 0)
-        try folder.write(#"{"tasks": {"half": {"#, to: "tasks.d/half.json")
+        let daemon = try started()
+        let clock = ContinuousClock()
+        let start = clock.now
+        // In one step: the daemon could refuse it once empty and once as it is.
+        try replace("half.json", with: #"{"tasks": {"half": {"#)
         let refused = try #require(daemon.program.line(containing: "bghost goes on with the"))
         #expect(refused.contains("tasks.json has 1 error"), "\(refused)")
         #expect(try isTaken("main", daemon))
@@ -78,7 +84,9 @@ import Testing
         for name in ["notes.txt", "tasks.dev.json"] { try folder.write("", to: name) }
         #expect(daemon.program.line(containing: "no line has this text", within: 2) == nil)
         let refusals = daemon.program.lines.count { $0.contains("bghost goes on with the") }
-        #expect(refusals == 1, "\(daemon.program.lines)")
+        // It tries again by itself after 5, 15 and 35 s, which may have passed on a busy machine.
+        let retries = [5, 15, 35, 75].count { clock.now - start >= .seconds($0) }
+        #expect(refusals <= 1 + retries, "\(daemon.program.lines)")
         try replace("half.json", with: dropIn("half"))
         #expect(daemon.program.line(containing: "+ task half") != nil)
         #expect(try isTaken("half", daemon))
@@ -144,10 +152,13 @@ import Testing
     @Test func `Many changes at once are few reloads`() throws {
         let daemon = try started()
         #expect(mkdir(folder.file("tasks.d"), 0o755) == 0)
+        // For a daemon that stands still they come at once, however long this takes on a busy machine.
+        daemon.program.signal(SIGSTOP)
         for number in 0..<200 {
             try folder.write(dropIn("t\(number)"), to: "tasks.d/\(number).json")
         }
-        // The files come one after the other, and the last reload has the last.
+        daemon.program.signal(SIGCONT)
+        // It hears of one after the other, and the last reload has the last.
         var reloads = 1
         #expect(daemon.program.has(1, linesContaining: "tasks: "))
         while try !isTaken("t199", daemon) {

@@ -15,11 +15,7 @@ struct Seed004Tests {
     func `The refresh completes, submits the next, and stops when it expires`()
         async throws
     {
-        let host = try TestHost(
-            seed004Refresh,
-            now: Date.now.formatted(.iso8601),
-            patience: .seconds(2)
-        )
+        let host = try TestHost(seed004Refresh, now: Date.now.formatted(.iso8601))
         let identifier = "pl.snowdog.example.refresh"
         let run = try await host.launch(identifier)
         #expect(run.outcome == .succeeded)

@@ -30,7 +30,8 @@ enum TestManifest {
 
     /// Handlers of `misbehave` that end soon after they are cancelled.
     private static let endsWhenCancelled: Set = [
-        "honour-cancel", "honour-cancel-fd", "crash-in-cancel", "exit-in-cancel",
+        "honour-cancel", "honour-cancel-fd", "honour-cancel-poll", "complete-after-cancel",
+        "serial", "run-with-daemons", "ask-in-cancel", "crash-in-cancel", "exit-in-cancel",
     ]
 
     /// Every handler of the fixture `misbehave` as a task of its own name, and the tasks of
