@@ -52,7 +52,7 @@ import Testing
                 for number in 1...6 {
                     group.addTask {
                         let name = "web-\(number)"
-                        let host = database.host(name, lease: .seconds(60), migrations: Self.next)
+                        let host = database.host(name, migrations: Self.next)
                         let renewal = try host.renew()
                         #expect(renewal.open.isEmpty)
                     }
@@ -68,8 +68,8 @@ import Testing
 
     @Test(.timeLimit(.minutes(5)))
     func `A host of the version before notices, claims nothing more and names the reason`() throws {
-        let old = database.host("web-1", lease: .seconds(60))
-        let new = database.host("web-2", lease: .seconds(60), migrations: Self.next)
+        let old = database.host("web-1")
+        let new = database.host("web-2", migrations: Self.next)
         _ = try old.renew()
         #expect(try old.claim(FleetDatabase.claim(100, 1)) == .claimed)
         _ = try new.renew()
@@ -102,7 +102,7 @@ import Testing
     func `A host that waited for the lock adds nothing to a newer schema`() async throws {
         let holder = try database.session()
         try holder.run("BEGIN; SELECT pg_advisory_xact_lock(\(FleetSchema.lock))")
-        let old = database.host("web-1", lease: .seconds(60))
+        let old = database.host("web-1")
         async let answer = refusal { _ = try old.renew() }
         _ = try database.blockedBackend()
         // What a newer host does meanwhile, with other tables.
@@ -124,7 +124,7 @@ import Testing
     func `A host that does not get the lock in time changes nothing and tries again`() throws {
         let holder = try database.session()
         try holder.run("BEGIN; SELECT pg_advisory_xact_lock(\(FleetSchema.lock))")
-        let host = database.host("web-1")
+        let host = database.host("web-1", lease: .seconds(20))
         let problem = try #require(refusal { _ = try host.renew() })
         #expect(problem.kind == .unreachable && problem.reason.contains("has not answered"))
         #expect(try database.query("SELECT 1 FROM pg_tables WHERE schemaname = 'bghost'").isEmpty)

@@ -61,6 +61,8 @@ import Testing
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
+        // Other programs that keep every processor busy do not count.
+        await resident.beUrgent()
         let deadline = await resident.setDeadline(in: 400_000_000, andWorkFor: 350_000_000)
         let events = await resident.events { !$0.isEmpty }
         let times = events.compactMap { event -> MonotonicInstant? in
@@ -76,6 +78,7 @@ import Testing
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
+        await resident.beUrgent()
         for _ in 0..<20 {
             let before = await resident.events { _ in true }.count
             let deadline = Monotonic.now + 3_000_000

@@ -312,6 +312,18 @@ import Testing
         #expect(throws: LogFileError.self) { try LogFileRecord(stateDirectory: folder.path) }
     }
 
+    @Test func `Lines from before the file was given up are written`() throws {
+        let files = LogFiles(stateDirectory: folder.path)
+        files.apply(LogSettings(file: "log"))
+        files.flush(seconds: 120)
+        // More than the thread writes meanwhile.
+        for number in 1...5000 { files.write(entry(number)) }
+        files.apply(LogSettings())
+        files.flush(seconds: 120)
+        #expect(all().map(\.sequence) == (1...5000).reversed())
+        #expect(files.status == nil)
+    }
+
     @Test func `A disk that is too slow costs lines of plugins first, and the file says how many`()
         throws
     {

@@ -117,6 +117,29 @@ import Testing
         #expect(lines.dropFirst().first?.sequence == note.sequence + 1)
     }
 
+    @Test func `A follower that reads nothing is cut off, and learns why`() async throws {
+        let log = log()
+        let slow = log.follow(matching: LogFilter(), limit: 0).lines
+        let written = 1024 + 8192 + 5
+        for number in 0..<written { log.write(.info, "", "\(number)") }
+        var lines: [LogEntry] = []
+        for await line in slow { lines.append(line) }
+        #expect(lines.map(\.event) == ["log.cut"])
+        #expect(
+            lines.first?.message
+                == "9216 lines were dropped here: this reader is slower than the log, so it is cut off;"
+                + " ask again for what follows"
+        )
+        #expect(lines.first?.level == .warning)
+        // A reader that takes lines in between loses none of those that come later.
+        let quick = log.follow(matching: LogFilter(), limit: 0).lines
+        log.write(.info, "", "after")
+        log.endFollowers()
+        var later: [String] = []
+        for await line in quick { later.append(line.message) }
+        #expect(later == ["after"])
+    }
+
     @Test func `A follower gets the lines from before and each new one, once and in order`() async {
         let log = log()
         for number in 0..<10 { log.write(.info, "", "\(number)") }

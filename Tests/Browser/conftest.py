@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ BIN = Path(os.environ.get("BGHOST_BIN_DIR", ROOT / ".build/debug")).resolve()
 OUT = Path(os.environ.get("BGHOST_BROWSER_OUT", ROOT / ".build/browser/out"))
 CHROMIUM = "chromium-headless-shell"
 # A machine with every processor busy is slow; what must happen in time is no matter of these tests.
-PATIENCE = 30_000
+PATIENCE = 120_000
 NOBODY = 65534
 
 expect.set_options(timeout=PATIENCE)
@@ -69,6 +70,18 @@ def manifest():
     }
 
 
+def free_port():
+    """A port that no process uses, below those that the kernel gives to connections: it can be used again."""
+    for port in range(20_000 + os.getpid() % 5_000, 32_000):
+        with socket.socket() as holder:
+            try:
+                holder.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise RuntimeError("no port is free")
+
+
 class Daemon:
     """A real daemon in a folder of its own."""
 
@@ -93,7 +106,7 @@ class Daemon:
                 stdout=log,
                 stderr=log,
             )
-        self.run("wait", "ready", "--timeout", "60s")
+        self.run("wait", "ready", "--timeout", "300s")
         return self
 
     def kill(self):
@@ -104,14 +117,14 @@ class Daemon:
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(20)
+                self.process.wait(120)
             except subprocess.TimeoutExpired:
                 self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def run(self, *words, code=0):
         """Runs a command of bghost, and returns what it prints."""
-        result = subprocess.run([BIN / "bghost", *words, "--control", self.control], capture_output=True, text=True, timeout=120)
+        result = subprocess.run([BIN / "bghost", *words, "--control", self.control], capture_output=True, text=True, timeout=600)
         assert result.returncode == code, f"bghost {' '.join(map(str, words))}: {result.stdout}{result.stderr}\n{self.tail()}"
         return result.stdout
 
@@ -120,10 +133,14 @@ class Daemon:
 
     def trigger(self, task, parameters=None, code=0):
         """Runs a task to its end, and returns its run."""
-        words = ["trigger", task, "--wait", "--timeout", "60s", "--json"]
+        words = ["trigger", task, "--wait", "--timeout", "300s", "--json"]
         if parameters is not None:
             words += ["--parameters", json.dumps(parameters)]
         return json.loads(self.run(*words, code=code))["run"]
+
+    def last_run(self, task):
+        """The newest run of a task: tasks of the manifest, and their retries, may begin at any time."""
+        return self.json("runs", task, "--limit", "1")["runs"][0]
 
     def address(self):
         """An address with a ticket of the role `operate`."""
@@ -135,7 +152,7 @@ class Daemon:
         # The other user may not be able to reach the program by its path.
         code = f"import os; os.setgroups([{NOBODY}]); os.setgid({NOBODY}); os.setuid({NOBODY}); os.execve({program}, ['bghost', 'dashboard', '--control', {str(self.control)!r}], {{'PATH': os.environ['PATH']}})"
         try:
-            result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, pass_fds=[program], timeout=60, cwd="/")
+            result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, pass_fds=[program], timeout=300, cwd="/")
         finally:
             os.close(program)
         assert result.returncode == 0, result.stderr

@@ -32,7 +32,7 @@ def test_run_now_shows_a_live_row_until_the_run_is_stopped(host, page):
     page.get_by_role("button", name="Stop").click()
     dialog = page.get_by_role("dialog", name="Stop the run")
     expect(dialog).to_contain_text("It is killed if it has not ended after 5 s")
-    run = host.json("runs", "--limit", "1")["runs"][0]["id"]
+    run = host.last_run("test.hold")["id"]
     expect(dialog.locator("code")).to_have_text(f"bghost stop {run}")
     dialog.get_by_role("button", name="Stop the run").click()
     expect(page.locator(".lead")).to_contain_text("cancelled")
@@ -199,5 +199,5 @@ def test_a_form_asks_for_the_parameters_of_a_schema(own, open_page, faults):
     dialog.get_by_role("button", name="Run now").click()
     expect(notice(page)).to_contain_text("Requested a run of test.echo")
     expect(page.get_by_role("table", name="Runs of the task")).to_contain_text("succeeded")
-    run = own.json("runs", "test.echo", "--limit", "1")["runs"][0]
+    run = own.last_run("test.echo")
     assert run["result"] == {"tree": {}, "path": "/srv", "retries": 3, "mode": "small", "deep": True}

@@ -36,16 +36,15 @@ def too_wide(page):
 @pytest.mark.parametrize("appearance", APPEARANCES)
 def test_each_page(host, open_page, appearance):
     page = open_page(host.address(), **APPEARANCES[appearance])
-    runs = host.json("runs", "--limit", "100")["runs"]
-    ids = {run["task"]: run["id"] for run in runs}
+    crash, long = (host.last_run(task)["id"] for task in ("test.crash", "test.long"))
     routes = [
         "#/",
         "#/tasks",
         "#/tasks/test.blocked",
         "#/tasks/test.fail",
         "#/runs",
-        f"#/runs/{ids['test.crash']}",
-        f"#/runs/{ids['test.long']}",
+        f"#/runs/{crash}",
+        f"#/runs/{long}",
         "#/waiting",
         "#/dead",
         "#/plugins",
@@ -95,7 +94,7 @@ def test_why_shows_the_gates(page):
 
 
 def test_a_run_shows_its_crash_and_its_times(host, page):
-    run = next(run for run in host.json("runs", "--limit", "100")["runs"] if run["task"] == "test.crash")
+    run = host.last_run("test.crash")
     goto(page, f"#/runs/{run['id']}")
     expect(page.locator("main")).to_contain_text("crashed: SIGSEGV")
     expect(page.get_by_role("group", name="Output")).to_contain_text("assertion failed: index < count")
@@ -105,7 +104,8 @@ def test_a_run_shows_its_crash_and_its_times(host, page):
 
 
 def test_a_number_beyond_two_to_the_53_is_exact(host, page):
-    run = next(run for run in host.json("runs", "--limit", "100")["runs"] if run["task"] == "test.echo" and run["message"] == "five readings")
+    runs = host.json("runs", "test.echo", "--limit", "1000")["runs"]
+    run = next(run for run in runs if run["message"] == "five readings")
     goto(page, f"#/runs/{run['id']}")
     expect(page.get_by_role("group", name="Result")).to_contain_text("12345678901234567890")
 

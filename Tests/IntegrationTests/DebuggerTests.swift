@@ -82,9 +82,11 @@ extension Integration {
                 manifest,
                 adjust: { $0.allowsUntrustedFiles = allowsUntrustedFiles }
             ) { daemon in
-                let run = try await daemon.begin("honour-cancel")
-                let pid = try #require(run.pid)
+                // Traced before its run begins, since on a busy machine its time can be over before it is.
+                let pid = try #require(try await daemon.run("succeed").pid)
                 let tracer = try #require(await Tracer(pid))
+                let run = try await daemon.begin("honour-cancel")
+                try #require(run.pid == pid)
                 if allowsUntrustedFiles {
                     // Three times as long as its own time.
                     for _ in 0..<3 {
@@ -93,15 +95,15 @@ extension Integration {
                     }
                     let state = await daemon.host.runs(task: "honour-cancel", limit: 1).first?.state
                     #expect(state == .running)
+                    tracer.end()
                 }
-                tracer.end()
+                // Without --dev it ends although it is traced.
                 let end = try await daemon.end(of: run)
                 #expect(end.outcome == .cancelledClean && end.stopReason == .expired)
-                let lasted = try #require(end.duration)
-                #expect(
-                    allowsUntrustedFiles
-                        ? lasted > .milliseconds(1800) : lasted < .milliseconds(1800)
-                )
+                if allowsUntrustedFiles {
+                    #expect(try #require(end.duration) > .milliseconds(1800))
+                }
+                tracer.end()
             }
         }
     }

@@ -16,7 +16,16 @@ extension Integration {
         private static let deaf = ["ignore-cancel", "sleep-forever", "block-in-cancel", "spin"]
 
         private func manifest() throws -> Manifest {
-            var manifest = try TestManifest.misbehave(grace: Self.grace, slots: 16)
+            var manifest = try TestManifest.misbehave(
+                runtime: .seconds(600),
+                grace: Self.grace,
+                slots: 16
+            )
+            // They stop when they are told to, on a busy machine after more than the grace of the others.
+            for index in manifest.tasks.indices
+            where Self.stopping.contains(manifest.tasks[index].identifier.description) {
+                manifest.tasks[index].limits.grace = .seconds(10)
+            }
             manifest.plugins.append(
                 PluginDefinition(name: "slow", library: try Fixture.library("hang-in-constructor"))
             )

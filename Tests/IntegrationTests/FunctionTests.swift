@@ -13,7 +13,8 @@ extension Integration {
         /// The tasks of one function each.
         fileprivate static func manifest(
             _ functions: [(name: String, library: String, symbol: String, signature: String)],
-            runtime: Duration = .seconds(20)
+            runtime: Duration = .seconds(20),
+            grace: Duration = .milliseconds(200)
         ) throws -> Manifest {
             var manifest = try TestManifest.witness()
             for function in functions {
@@ -29,7 +30,7 @@ extension Integration {
                     TaskDefinition(
                         identifier: try TestManifest.pattern(function.name),
                         handler: .function(name: function.name),
-                        limits: RunLimits(runtime: runtime, grace: .milliseconds(200))
+                        limits: RunLimits(runtime: runtime, grace: grace)
                     )
                 )
             }
@@ -101,7 +102,8 @@ extension Integration {
         func `A function that checks for cancellation ends within its grace`() async throws {
             let manifest = try Self.manifest(
                 [("poll", try Self.callbacks(), "poll_cancelled", "int(cancelled)")],
-                runtime: .milliseconds(200)
+                runtime: .milliseconds(200),
+                grace: .seconds(10)
             )
             try await withDaemon(manifest) { daemon in
                 let record = try await daemon.runBesideOthers("poll")

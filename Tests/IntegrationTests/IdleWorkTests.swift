@@ -140,6 +140,18 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
+        func `Memory that a worker takes after its run counts and ends it`() async throws {
+            let limits = WorkerLimits(memoryBytes: 64 << 20)
+            let manifest = try Self.manifest(["take-later"], limits: limits)
+            try await withDaemon(manifest, adjust: Self.pausing) { daemon in
+                let run = try await daemon.run("take-later")
+                #expect(run.outcome == .succeeded)
+                try await charged(daemon, "its limit of memory")
+                try await gone(try #require(run.pid))
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `Data that a worker writes after its run counts and ends it`() async throws {
             let limits = WorkerLimits(dataBytes: 8 << 20)
             let manifest = try Self.manifest(["write-later"], limits: limits)
@@ -195,7 +207,7 @@ extension Integration {
                     limits: limits
                 )
             )
-            let times = RunLimits(runtime: .seconds(40), grace: .milliseconds(200))
+            let times = RunLimits(runtime: .seconds(200), grace: .milliseconds(200))
             manifest.tasks.append(
                 try TestManifest.task(task, "idler", task, times, overlap: .allow)
             )

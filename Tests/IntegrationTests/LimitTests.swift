@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostHost
 import BghostModel
 import BghostServices
 import BghostTestSupport
@@ -84,10 +85,15 @@ extension Integration {
         @Test(.timeLimit(.minutes(5)))
         func `A run that ignores a cancel for a limit has its grace before the kill`() async throws
         {
-            // It is far below the limit at which the host kills without a cancel.
-            let limits = WorkerLimits(cpu: .milliseconds(400))
+            // An eighth of it, 250 ms, is between the cancel and the kill without one, and a busy machine
+            // needs a part of that to look.
+            let limits = WorkerLimits(cpu: .seconds(2))
             try await withDaemon(
-                try TestManifest.misbehave(grace: .milliseconds(1), limits: limits)
+                try TestManifest.misbehave(
+                    runtime: .seconds(200),
+                    grace: .milliseconds(1),
+                    limits: limits
+                )
             ) { daemon in
                 let record = try await daemon.runBesideOthers("cpu-burn")
                 #expect(
@@ -99,9 +105,11 @@ extension Integration {
 
         @Test(.timeLimit(.minutes(5)))
         func `Runs that share a worker share its processor time`() async throws {
+            // The second run begins before the first one has used it up.
             let manifest = try TestManifest.misbehave(
+                runtime: .seconds(200),
                 runsPerWorker: 4,
-                limits: WorkerLimits(cpu: .milliseconds(300)),
+                limits: WorkerLimits(cpu: .seconds(2)),
                 overlap: .allow,
                 slots: 8
             )
@@ -169,7 +177,7 @@ extension Integration {
         @Test(.timeLimit(.minutes(5)))
         func `Processes that a run forked in its group end with it`() async throws {
             let manifest = try TestManifest.misbehave(
-                runtime: .milliseconds(300),
+                runtime: .seconds(600),
                 limits: WorkerLimits(processes: 64)
             )
             try await withDaemon(manifest) { daemon in
@@ -186,6 +194,8 @@ extension Integration {
                 }
                 #expect(children.count == 32)
                 #expect(children.allSatisfy(isAlive))
+                // Only now: on a busy machine it needs longer than any short runtime to start them.
+                #expect(await daemon.host.expire(run: run.id))
                 #expect(try await daemon.end(of: run).outcome == .killed(.graceExceeded))
                 for child in children { try await gone(child) }
             }

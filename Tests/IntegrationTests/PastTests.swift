@@ -32,7 +32,7 @@ extension Integration {
                 let first = try await host.submit(Submission(task: task))
                 let second = try await host.submit(Submission(task: task))
                 #expect(await host.waitForRun(ofRequest: second.id) == nil)
-                let starts = try await host.skippedStarts(RunQuestion(RunQuery(limit: 5)))
+                let starts = try await host.skippedStarts(StartQuestion(limit: 5)).starts
                 #expect(starts.map(\.kind) == [.overlap])
                 #expect(starts.map(\.request) == [second.id])
                 let active = try await host.runs(

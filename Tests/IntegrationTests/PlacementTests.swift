@@ -11,7 +11,7 @@ extension Integration {
     @Suite(.enabled(if: (ProcessorSet.ofThisThread?.count ?? 1) > 1))
     struct PlacementTests {
         /// Runs are short up to this here, so that the ones of a busy machine are.
-        static let short: UInt64 = 300_000_000
+        static let short: UInt64 = 2_000_000_000
 
         @Test(.timeLimit(.minutes(5)), arguments: [Isolation.worker, .inProcess])
         func `A short run is pinned to one processor, a long one is not`(

@@ -95,7 +95,8 @@ extension Integration {
             "plugin inspect", "plugin install", "plugin keygen", "plugin list", "plugin new",
             "plugin pack", "plugin remove", "plugin run", "plugin sign", "plugin update",
             "plugin verify", "sdk",
-            "trigger", "expire", "stop", "submit", "cancel", "redrive", "discard", "throttle clear",
+            "trigger", "expire", "stop", "submit", "cancel", "redrive", "discard",
+            "checkpoint delete", "throttle clear",
             "uses add", "uses clear", "drain", "resume", "disable", "enable", "backup",
             "restore",
             "simulate launch",
@@ -217,7 +218,11 @@ extension Integration {
                         active: try await daemon.begin("honour-cancel"),
                         waiting: waiting
                     )
+                    // Not the worker's end, nor the event of the file, is to come between two pictures.
+                    await host.untilGone(subjects.ended.pid, of: "misbehave")
+                    await host.untilChecked("late", isTouched: false)
                     try folder.write(try File.read(try Fixture.library("good")), to: "late.so")
+                    await host.untilChecked("late", isTouched: true)
                     let path = folder.file("control.sock")
                     let (ready, isReady) = AsyncStream<Void>.makeStream()
                     let server = ControlServer(
@@ -321,5 +326,24 @@ extension Host {
         let entries = services.log.entries(matching: LogFilter(), limit: 8192)
         parts.append("log: \(entries.map(\.event))")
         return Picture(parts: parts)
+    }
+}
+
+extension Host {
+    /// Waits until the daemon has handled the end of a worker.
+    func untilGone(_ worker: Int32?, of plugin: String) async {
+        while let slot = owners.plugins[plugin],
+            slot.executors.values.contains(where: { $0.pid == worker })
+        {
+            await Task.yield()
+        }
+    }
+
+    /// Waits until a plugin that cannot be used has a date for its check, or the event of a change of
+    /// its files was handled.
+    func untilChecked(_ plugin: String, isTouched: Bool) async {
+        while let slot = owners.plugins[plugin], (slot.checkPause == 0) != isTouched {
+            await Task.yield()
+        }
     }
 }

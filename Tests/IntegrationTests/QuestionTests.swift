@@ -75,6 +75,8 @@ extension Integration {
                 folder: folder,
                 adjust: {
                     $0.recorder = recorder
+                    // Another process may set the clock meanwhile, as a test of the watch does.
+                    $0.watchesClockSteps = false
                     // Nothing but a question could have the file looked at.
                     $0.timeouts.look = 3_600_000_000_000
                     $0.timeouts.settle = 3_600_000_000_000
@@ -89,6 +91,8 @@ extension Integration {
                     let later = try await host.submit(Submission(task: "echo", earliestBegin: hour))
                     let ended = try await daemon.run("fail")
                     let active = try await daemon.begin("honour-cancel")
+                    // The worker of the failed run ends beside the others.
+                    await host.untilGone(ended.pid, of: "misbehave")
                     // The library is good now, but no reload has read it.
                     try folder.write(try File.read(try Fixture.library("good")), to: "late.so")
                     let ids = [

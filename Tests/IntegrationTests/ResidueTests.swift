@@ -33,12 +33,15 @@ extension SeparateHosts {
         )
         func `Processes outside the worker's process group end with the run`(task: String) async {
             await #expect(processExitsWith: .success) { [task] in
-                let manifest = try TestManifest.misbehave(
-                    runtime: .milliseconds(300),
-                    limits: WorkerLimits(processes: 64)
-                )
+                let manifest = try TestManifest.misbehave(limits: WorkerLimits(processes: 64))
                 try await withLonelyDaemon(manifest) { daemon in
                     let run = try await daemon.begin(task)
+                    if task == "fork-children" {
+                        try await daemon.line(LogFilter(run: run.id)) {
+                            $0.message.hasPrefix("forked ")
+                        }
+                        #expect(await daemon.host.expire(run: run.id))
+                    }
                     let record = try await daemon.end(of: run)
                     let outcomes: [String: Outcome] = [
                         "crash-with-daemons": .crashed(.signalled(SIGSEGV)),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostTestSupport
-import CBghostSystem
 import Glibc
 import Testing
 
@@ -41,16 +40,11 @@ import Testing
             folder: folder,
             arguments: ["--log-level", "debug"]
         )
-        let workers = try beginRun(daemon)
+        let workers = EndingProcesses(try beginRun(daemon))
         try #require(!workers.isEmpty)
-        let handles = workers.map { bgs_pidfd_open($0) }
         daemon.program.signal(SIGKILL)
         #expect(daemon.program.end() == -SIGKILL)
-        for handle in handles where handle >= 0 {
-            var ended = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
-            #expect(poll(&ended, 1, 5000) == 1, "a worker lives on without its daemon")
-            close(handle)
-        }
+        #expect(workers.haveEnded(), "a worker lives on without its daemon")
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [SIGTERM, SIGINT])

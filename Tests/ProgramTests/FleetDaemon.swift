@@ -49,14 +49,56 @@ struct FleetDaemon {
         """
     }
 
-    func line(_ text: String, within seconds: Int32 = 60) -> String? {
+    func line(_ text: String, within seconds: Int32 = 120) -> String? {
         daemon.program.line(containing: text, within: seconds)
+    }
+
+    /// The number of lines that contain a text, as far as its log has come by now.
+    func count(_ text: String) -> Int {
+        daemon.program.readAll()
+        return daemon.program.lines.count { $0.contains(text) }
+    }
+
+    /// Waits until it has no valid lease.
+    ///
+    /// On a busy machine it may have lost one before, and have another.
+    func hasNoLease() throws -> Bool {
+        for _ in 0..<1000 {
+            if try daemon.command(["status"]).output.contains("no valid lease in the fleet") {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Waits until it says why it has none.
+    ///
+    /// On a busy machine, the server may not have answered in time at first.
+    func names(_ reason: String) throws -> Bool {
+        for _ in 0..<1000 {
+            let answer = try daemon.command(["status", "--fleet", "--json"]).output
+            if try JSONReader.parse(answer)["problem"]?.string?.contains(reason) == true {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Waits until it has a valid lease.
+    ///
+    /// - Parameter before: how often it had joined when there was no server.
+    func hasJoined(before: Int) throws -> Bool {
+        guard daemon.program.has(before + 1, linesContaining: "fleet.joined") else { return false }
+        for _ in 0..<1000 {
+            let metrics = try daemon.command(["metrics"]).output
+            if metrics.contains("\nbghost_fleet_lease_held 1\n") { return true }
+        }
+        return false
     }
 
     /// The number of runs of a task that it has started, as far as its log says by now.
     func starts(of task: String) -> Int {
-        // Reads what there is, and waits for nothing.
-        _ = line("no line has this text", within: 0)
+        daemon.program.readAll()
         return daemon.program.lines.count {
             $0.contains("\"run.started\"") && $0.contains("\"task\":\"\(task)\"")
         }
@@ -64,7 +106,7 @@ struct FleetDaemon {
 
     /// Waits until a run of a task has ended.
     ///
-    /// - Returns: whether one did before the daemon was silent for 20 s.
+    /// - Returns: whether one did before the daemon was silent for two minutes.
     func hasEnded(_ task: String) -> Bool {
         let program = daemon.program
         while true {
@@ -82,6 +124,18 @@ struct FleetDaemon {
         let runs = try JSONReader.parse(answer.output)["runs"]?.array ?? []
         return runs.filter { $0["outcome"]?.string == "succeeded" }
             .compactMap { $0["request"]?.string }
+    }
+
+    /// The same once no run of the task is under way; no other one may begin.
+    func endedRuns(of task: String) throws -> [String] {
+        for _ in 0..<1000 {
+            let answer = try daemon.command(["runs", task, "--json", "--limit", "1000"])
+            let runs = try JSONReader.parse(answer.output)["runs"]?.array ?? []
+            if runs.allSatisfy({ $0["state"]?.string == "ended" }) {
+                return try self.runs(of: task)
+            }
+        }
+        throw DaemonFailure(lines: daemon.program.lines)
     }
 
     /// Waits until one of the daemons has started more runs of a task than before.

@@ -4,7 +4,7 @@ import BghostTestSupport
 import Testing
 
 /// docs/GETTING-STARTED.md, each command as it stands, in an empty folder outside of the repository.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(10))) struct GettingStartedTests {
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(30))) struct GettingStartedTests {
     private let page: [Substring]
 
     init() throws {

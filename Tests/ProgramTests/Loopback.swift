@@ -2,6 +2,7 @@
 
 import BghostTestSupport
 import Glibc
+import Synchronization
 
 /// HTTP over loopback, byte by byte as a test wants it.
 enum Loopback {
@@ -10,10 +11,12 @@ enum Loopback {
         let port: Int
         private let fd: Int32
 
-        init() throws {
-            let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        /// - Parameter port: 0 for one that the kernel chooses.
+        init(port: UInt16 = 0) throws {
+            // A program that another test starts at this moment must not hold the port, too.
+            let socket = Glibc.socket(AF_INET, Loopback.kind, 0)
             fd = socket
-            var address = Loopback.address(port: 0)
+            var address = Loopback.address(port: port)
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let isBound = withUnsafeMutablePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -21,15 +24,29 @@ enum Loopback {
                         && getsockname(socket, $0, &length) == 0
                 }
             }
-            port = isBound ? Int(UInt16(bigEndian: address.sin_port)) : 0
+            self.port = isBound ? Int(UInt16(bigEndian: address.sin_port)) : 0
             guard isBound else { throw SystemCallError(call: "bind", code: errno) }
         }
 
         deinit { close(fd) }
     }
 
-    /// A port that no process uses at this moment.
-    static func freePort() throws -> Int { try Holder().port }
+    private static let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+
+    /// Where the search for the next free port begins.
+    private static let next = Atomic<UInt16>(UInt16(getpid() % 10_000))
+
+    /// A port that no process uses at this moment, and that the kernel gives to none.
+    ///
+    /// It is below those that the kernel chooses, so no connection of another test gets it before its user
+    /// listens on it; and each call returns another one.
+    static func freePort() throws -> Int {
+        for _ in 0..<1000 {
+            let place = next.add(1, ordering: .relaxed).newValue
+            if let holder = try? Holder(port: 20_000 + place % 12_000) { return holder.port }
+        }
+        throw SystemCallError(call: "find a free port", code: EADDRINUSE)
+    }
 
     /// Sends a request without a body, and reads the answer to its end.
     static func ask(
@@ -38,7 +55,7 @@ enum Loopback {
         _ path: String,
         _ headers: [String]
     ) throws -> String {
-        let fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let fd = socket(AF_INET, kind, 0)
         defer { close(fd) }
         var address = address(port: UInt16(port))
         let isConnected = withUnsafePointer(to: &address) { pointer in

@@ -78,7 +78,7 @@ import Testing
         #expect(Set(keys).count == 1)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `30 daemons killed during posts and deliveries lose no notification`() async throws {
         let folder = try TemporaryDirectory()
         let manifest = try manifest(folder)

@@ -7,7 +7,7 @@ import Testing
 
 /// A package outside of the repository, built as docs/HANDLERS.md says: the page's own texts are used, so
 /// that page and test cannot differ.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(8))) struct OutsidePackageTests {
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(30))) struct OutsidePackageTests {
     private let page: Page
     private let folder: TemporaryDirectory
 

@@ -60,7 +60,7 @@ final class Pseudoterminal {
 
     /// Reads until the output since a place contains a text.
     ///
-    /// - Returns: the place after all output so far; `nil` if it was silent for 20 s, or ended.
+    /// - Returns: the place after all output so far; `nil` if it was silent for two minutes, or ended.
     func read(until text: String, from place: Int = 0) -> Int? {
         while true {
             if String(decoding: output[place...], as: UTF8.self).contains(text) {
@@ -72,7 +72,7 @@ final class Pseudoterminal {
 
     private func readMore() -> Bool {
         var ready = pollfd(fd: leader, events: Int16(POLLIN), revents: 0)
-        guard poll(&ready, 1, 20_000) == 1 else { return false }
+        guard poll(&ready, 1, 120_000) == 1 else { return false }
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let count = Glibc.read(leader, &buffer, buffer.count)
         guard count > 0 else { return false }

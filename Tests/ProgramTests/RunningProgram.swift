@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostLinux
 import BghostTestSupport
+import CBghostSystem
 import Glibc
 
 /// A program that runs beside the test, with its stderr as lines to wait for.
@@ -18,16 +20,14 @@ final class RunningProgram {
 
     /// Starts a program, which is looked up on the path unless its name has a slash.
     init(command: [String], environment: [String] = []) throws {
-        var fds: [Int32] = [0, 0]
-        guard pipe(&fds) == 0 else { throw SystemCallError(call: "pipe", code: errno) }
-        _ = fcntl(fds[0], F_SETFD, FD_CLOEXEC)
+        // A program that another test starts at this moment must not hold the writing end open.
+        let pipe = try Pipe.make()
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, fds[1], 2)
-        posix_spawn_file_actions_addclose(&actions, fds[1])
+        posix_spawn_file_actions_adddup2(&actions, pipe.writing, 2)
         let path = command.first ?? ""
         var argv = command.map { strdup($0) } + [nil]
         defer { argv.forEach { free($0) } }
@@ -36,13 +36,13 @@ final class RunningProgram {
         defer { envp.forEach { free($0) } }
         var started: pid_t = 0
         let code = posix_spawnp(&started, path, &actions, nil, &argv, &envp)
-        close(fds[1])
+        close(pipe.writing)
         guard code == 0 else {
-            close(fds[0])
+            close(pipe.reading)
             throw SystemCallError(call: "start \(path)", code: code)
         }
         pid = started
-        error = fds[0]
+        error = pipe.reading
     }
 
     deinit {
@@ -55,9 +55,10 @@ final class RunningProgram {
 
     /// Reads stderr until a line contains the text.
     ///
-    /// - Parameter seconds: the longest silence.
+    /// - Parameter seconds: the longest silence. By default it only ends a test that would hang, also on a
+    ///   machine with every processor busy.
     /// - Returns: the line, or `nil` if the program closed its stderr or was silent for so long first.
-    func line(containing text: String, within seconds: Int32 = 20) -> String? {
+    func line(containing text: String, within seconds: Int32 = 120) -> String? {
         var index = 0
         while true {
             while index < lines.count {
@@ -70,7 +71,7 @@ final class RunningProgram {
 
     /// Reads stderr until so many lines contain the text.
     ///
-    /// - Returns: whether there were as many before it closed its stderr or was silent for 20 s.
+    /// - Returns: whether there were as many before it closed its stderr or was silent for two minutes.
     func has(_ count: Int, linesContaining text: String) -> Bool {
         while lines.count(where: { $0.contains(text) }) < count {
             guard readMore() else { return false }
@@ -79,7 +80,7 @@ final class RunningProgram {
     }
 
     /// - Parameter seconds: a line that does not come within this time never will.
-    private func readMore(within seconds: Int32 = 20) -> Bool {
+    private func readMore(within seconds: Int32 = 120) -> Bool {
         var wanted = pollfd(fd: error, events: Int16(POLLIN), revents: 0)
         guard poll(&wanted, 1, seconds * 1000) == 1 else { return false }
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -91,6 +92,11 @@ final class RunningProgram {
             rest.removeFirst(end + 1)
         }
         return true
+    }
+
+    /// Reads what it has written so far, and waits for nothing.
+    func readAll() {
+        while readMore(within: 0) {}
     }
 
     func signal(_ number: Int32) {
@@ -108,6 +114,20 @@ final class RunningProgram {
     }
 }
 
+/// How long the threads of a process have waited for a processor so far, all together.
+///
+/// A bound on what a daemon does in time holds for the time in which the machine lets it run.
+func processorWait(of pid: pid_t) throws -> Duration {
+    var waited: Int64 = 0
+    for thread in try File.list("/proc/\(pid)/task") {
+        // A thread that has ended meanwhile has no such file.
+        let account = (try? File.read("/proc/\(pid)/task/\(thread)/schedstat")) ?? []
+        let numbers = String(decoding: account, as: UTF8.self).split(separator: " ")
+        if numbers.count > 1, let wait = Int64(numbers[1]) { waited += wait }
+    }
+    return .nanoseconds(waited)
+}
+
 /// The children of a process and theirs.
 func descendants(of pid: pid_t) -> [pid_t] {
     var found: [pid_t] = []
@@ -123,4 +143,25 @@ func descendants(of pid: pid_t) -> [pid_t] {
         }
     }
     return found
+}
+
+/// Processes that must end, also if their parent ends first and another process reaps them later.
+final class EndingProcesses {
+    private let handles: [Int32]
+
+    init(_ processes: [pid_t]) { handles = processes.map { bgs_pidfd_open($0) }.filter { $0 >= 0 } }
+
+    deinit { for handle in handles { close(handle) } }
+
+    var isEmpty: Bool { handles.isEmpty }
+
+    /// Waits until all have ended; a busy machine may take a while.
+    ///
+    /// - Returns: whether they have.
+    func haveEnded() -> Bool {
+        handles.allSatisfy { handle in
+            var wanted = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
+            return poll(&wanted, 1, 120_000) == 1
+        }
+    }
 }

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 /// What a package outside of the repository may import together, of the SDK and of the toolchain.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(8))) struct SDKModuleTests {
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(30))) struct SDKModuleTests {
     private static let manifest = """
         // swift-tools-version: 6.3
         import PackageDescription

@@ -46,6 +46,25 @@ import Testing
         }
     }
 
+    /// Reads statuses until there is one with a text; other messages fail.
+    ///
+    /// A slow daemon reports what is between, such as a request before its run.
+    private func status(_ text: String, _ receiver: DatagramReceiver) throws {
+        while true {
+            let message = try message(receiver)
+            try #require(message.hasPrefix("STATUS="), "\(message)")
+            if message == "STATUS=" + text { return }
+        }
+    }
+
+    /// The next message that is not only a status.
+    private func change(_ receiver: DatagramReceiver) throws -> String {
+        while true {
+            let message = try message(receiver)
+            if !message.hasPrefix("STATUS=") { return message }
+        }
+    }
+
     @Test(arguments: [false, true])
     func `The service reports ready, its status, reloads and the stop in order`(
         isAbstract: Bool
@@ -63,22 +82,22 @@ import Testing
         )
         // The socket accepts clients by then.
         #expect(try command(["trigger", "b"]).exitCode == 0)
-        #expect(try message(receiver) == "STATUS=1 run in progress, 0 requests pending")
+        try status("1 run in progress, 0 requests pending", receiver)
 
         try folder.write(try Self.text(every: #", "every": "1h""#), to: "tasks.json")
         #expect(try command(["reload"]).exitCode == 0)
-        let reloading = try message(receiver)
+        let reloading = try change(receiver)
         #expect(reloading.hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
         #expect(reloading.hasSuffix("\nSTATUS=reloading the manifest"))
-        #expect(try message(receiver).hasPrefix("READY=1\nSTATUS=1 run in progress"))
+        #expect(try change(receiver).hasPrefix("READY=1\nSTATUS=1 run in progress"))
         // A manifest that is refused leaves it ready, too.
         try folder.write("{", to: "tasks.json")
         #expect(try command(["reload"]).exitCode == 78)
-        #expect(try message(receiver).hasPrefix("RELOADING=1\n"))
-        #expect(try message(receiver).hasPrefix("READY=1"))
+        #expect(try change(receiver).hasPrefix("RELOADING=1\n"))
+        #expect(try change(receiver).hasPrefix("READY=1"))
 
         daemon.signal(SIGTERM)
-        #expect(try message(receiver) == "STOPPING=1\nSTATUS=stopping: 1 run in progress")
+        #expect(try change(receiver) == "STOPPING=1\nSTATUS=stopping: 1 run in progress")
         #expect(daemon.end() == 0)
     }
 
@@ -136,7 +155,7 @@ import Testing
             ]
         )
         #expect(try message(receiver).hasPrefix("READY=1"))
-        #expect(receiver.text(within: 1) == nil)
+        while let text = receiver.text(within: 1) { #expect(text != "WATCHDOG=1") }
         daemon.signal(SIGTERM)
         #expect(daemon.end() == 0)
     }

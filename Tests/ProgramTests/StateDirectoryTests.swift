@@ -222,7 +222,11 @@ import Testing
             "\(status.output)"
         )
         #expect(status.exitCode == (isFailing ? 5 : 0))
-        #expect(try bghost(["trigger", "later.100"]).exitCode == 73)
+        var code: Int32? = 0
+        for number in 101..<200 where code == 0 {
+            code = try bghost(["trigger", "later.\(number)"]).exitCode
+        }
+        #expect(code == 73)
         #expect(begun.contains("long"))
         let runs = try bghost(["runs", "long", "--json"])
         #expect(runs.output.contains("\"running\""), "\(runs.output)\(runs.error)")
@@ -238,7 +242,7 @@ import Testing
 
         let second = try daemon()
         let pending = try bghost(["pending", "--json"]).output
-        for number in 0..<101 {
+        for number in 0..<100 {
             #expect(
                 pending.contains("\"later.\(number)\"") == accepted.contains(number),
                 "later.\(number): \(pending)"

@@ -35,7 +35,7 @@ import Testing
     }
 
     /// The longest pause before the first retry of a session's run, with some time to run it.
-    private static let retrySeconds: Int32 = 30 + 20
+    private static let retrySeconds: Int32 = 30 + 120
 
     /// Expects that the first run for a session crashes, and that its retry does not.
     private func expectTwoWakes(of session: String, _ daemon: TestDaemon) {

@@ -22,7 +22,7 @@ struct StuckWorkerTests {
                                     "permissions": {"read": ["\(reads)"]}},
                          "witness": {"library": "\(try Fixture.library("misbehave"))"}},
              "tasks": {"read": {"plugin": "reader",
-                                "limits": {"runtime": "300ms", "grace": "200ms"}},
+                                "limits": {"runtime": "5s", "grace": "200ms"}},
                        "echo": {"plugin": "witness"}}}
             """,
             to: "tasks.json"

@@ -5,7 +5,7 @@ import BghostTestSupport
 import Testing
 
 /// Why and what if, from the command line to the real daemon.
-@Suite struct WhyTests {
+@Suite(.ownThreads) struct WhyTests {
     private let folder: TemporaryDirectory
 
     init() throws {

@@ -33,7 +33,7 @@ struct StandIn {
             while [ $# -gt 0 ]; do [ "$1" = --state-dir ] && STATE=$2; shift; done
             \(daemon)
             """
-        chmod(try folder.write(script, to: "bghost"), 0o700)
+        try folder.writeProgram(script, to: "bghost")
         try folder.write("{}", to: "tasks.json")
         mkdir(folder.file("spool"), 0o700)
         try folder.write(PhotoTests.bytes, to: "spool/storm.jpg")

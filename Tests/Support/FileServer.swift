@@ -212,8 +212,12 @@ package final class FileServer: Sendable {
                 continue
             }
             let end = min(content.count, start + 16 << 10, hold ?? .max)
-            guard write(content[start..<end], to: socket) else { return false }
+            // First the count: who has got the bytes may look at it at once.
             state.withLock { $0.sent += end - start }
+            guard write(content[start..<end], to: socket) else {
+                state.withLock { $0.sent -= end - start }
+                return false
+            }
             start = end
         }
         return true

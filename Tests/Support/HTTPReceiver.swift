@@ -18,6 +18,11 @@ package final class HTTPReceiver: Sendable {
     private struct State {
         var requests: [Request] = []
         var statuses: [Int] = []
+        var headers: [String] = []
+        var body = ""
+        var isHolding = false
+        /// Connections whose requests get no answer.
+        var held: [Int32] = []
         var isClosed = false
     }
 
@@ -49,9 +54,9 @@ package final class HTTPReceiver: Sendable {
     }
 
     deinit {
-        close(listener)
-        close(arrived.reading)
-        close(arrived.writing)
+        Glibc.close(listener)
+        Glibc.close(arrived.reading)
+        Glibc.close(arrived.writing)
     }
 
     /// Answers until ``stop()``, on another thread.
@@ -60,24 +65,40 @@ package final class HTTPReceiver: Sendable {
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0, !state.withLock(\.isClosed) else {
-                    if connection >= 0 { close(connection) }
+                    if connection >= 0 { Glibc.close(connection) }
                     return
                 }
-                serve(connection)
-                close(connection)
+                if !serve(connection) { Glibc.close(connection) }
             }
         }
     }
 
     package func stop() {
-        state.withLock { $0.isClosed = true }
+        let held = state.withLock { state in
+            state.isClosed = true
+            defer { state.held = [] }
+            return state.held
+        }
+        for connection in held { Glibc.close(connection) }
         shutdown(listener, Int32(SHUT_RDWR))
     }
+
+    /// Closes a receiver that was not started: its port refuses connections.
+    package func close() { shutdown(listener, Int32(SHUT_RDWR)) }
+
+    /// Answers no further request, and keeps their connections open until ``stop()``.
+    package func hold() { state.withLock { $0.isHolding = true } }
 
     package var url: String { "http://127.0.0.1:\(port)" }
 
     /// Answers the next requests with these statuses; then with 200.
-    package func answer(_ statuses: [Int]) { state.withLock { $0.statuses = statuses } }
+    ///
+    /// - Parameters:
+    ///   - headers: lines `Name: value` of each answer.
+    ///   - body: the body of each answer.
+    package func answer(_ statuses: [Int], headers: [String] = [], body: String = "") {
+        state.withLock { ($0.statuses, $0.headers, $0.body) = (statuses, headers, body) }
+    }
 
     package var requests: [Request] { state.withLock { $0.requests } }
 
@@ -102,6 +123,27 @@ package final class HTTPReceiver: Sendable {
         return true
     }
 
+    /// Waits until each request has been taken that was sent before this call.
+    ///
+    /// Connections are served one after the other, so a request of the test comes after all of them.
+    package func takeAll() {
+        let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { Glibc.close(connection) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = UInt16(port).bigEndian
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(connection, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isConnected, shutdown(connection, Int32(SHUT_WR)) == 0 else { return }
+        // It hangs up on a connection without a request.
+        var byte: UInt8 = 0
+        _ = read(connection, &byte, 1)
+    }
+
     /// Waits for one more request.
     package func another(within seconds: Int32) -> Bool {
         var wanted = pollfd(fd: arrived.reading, events: Int16(POLLIN), revents: 0)
@@ -110,20 +152,29 @@ package final class HTTPReceiver: Sendable {
         return read(arrived.reading, &byte, 1) == 1
     }
 
-    private func serve(_ connection: Int32) {
+    /// - Returns: whether the connection stays open.
+    private func serve(_ connection: Int32) -> Bool {
         var bytes: [UInt8] = []
-        while let request = receive(connection, &bytes) {
-            let status = state.withLock { state -> Int in
-                state.requests.append(request)
-                return state.statuses.isEmpty ? 200 : state.statuses.removeFirst()
+        guard let request = receive(connection, &bytes) else { return false }
+        let answer = state.withLock { state -> [UInt8]? in
+            state.requests.append(request)
+            guard !state.isHolding else {
+                state.held.append(connection)
+                return nil
             }
-            let answer = Array(
-                "HTTP/1.1 \(status) x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8
+            let status = state.statuses.isEmpty ? 200 : state.statuses.removeFirst()
+            let headers = state.headers.map { $0 + "\r\n" }.joined()
+            return Array(
+                """
+                HTTP/1.1 \(status) x\r\n\(headers)Content-Length: \(state.body.utf8.count)\r\n\
+                Connection: close\r\n\r\n\(state.body)
+                """.utf8
             )
-            _ = write(connection, answer, answer.count)
-            _ = write(arrived.writing, [1], 1)
-            return
         }
+        // A client that has been killed meanwhile must not end the tests by SIGPIPE.
+        if let answer { _ = send(connection, answer, answer.count, Int32(MSG_NOSIGNAL)) }
+        _ = write(arrived.writing, [1], 1)
+        return answer == nil
     }
 
     private func receive(_ connection: Int32, _ bytes: inout [UInt8]) -> Request? {

@@ -139,7 +139,9 @@ package final class PostgreSQLServer: Sendable {
     package func start() throws {
         let tls = tlsPort.map { "-c listen_addresses=127.0.0.1 -c port=\($0) -c ssl=on" }
         try run([
-            "pg_ctl", "start", "--pgdata", data, "--wait", "--silent", "--log", log, "--options",
+            "pg_ctl", "start", "--pgdata", data, "--wait", "--timeout", "300", "--silent", "--log",
+            log,
+            "--options",
             (tls ?? "-c listen_addresses=''") + " -c unix_socket_directories='\(folder.path)'"
                 + " -c fsync=off -c shared_buffers=4MB -c max_connections=30",
         ])
@@ -147,7 +149,10 @@ package final class PostgreSQLServer: Sendable {
 
     /// Stops it at once, with its connections; a crash for its clients.
     package func stop() throws {
-        try run(["pg_ctl", "stop", "--pgdata", data, "--mode", "immediate", "--silent", "--wait"])
+        try run([
+            "pg_ctl", "stop", "--pgdata", data, "--mode", "immediate", "--silent", "--wait",
+            "--timeout", "300",
+        ])
     }
 
     /// Sends a signal to all its processes: with SIGSTOP it hangs, its connections stay, and none is refused.

@@ -37,6 +37,21 @@ package final class TemporaryDirectory: Sendable {
         try write(Array(text.utf8), to: name)
     }
 
+    /// Writes a program that tests start, and returns its path.
+    ///
+    /// Another process writes it. The kernel starts no file that a process has open for writing, and a child
+    /// that another test forks while this process writes has it open until it becomes its program.
+    @discardableResult
+    package func writeProgram(_ text: String, to name: String) throws -> String {
+        let draft = try write(text, to: name + ".draft")
+        let made = try Command.run(["install", "-m", "700", draft, file(name)])
+        unlink(draft)
+        guard made.exitCode == 0 else {
+            throw SystemCallError(call: "install \(name): \(made.error)", code: EIO)
+        }
+        return file(name)
+    }
+
     /// Removes a tree without following symbolic links: a test may have put links out of it there.
     private static func removeTree(_ path: String) {
         for name in (try? File.list(path)) ?? [] {

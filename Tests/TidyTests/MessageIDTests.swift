@@ -13,20 +13,25 @@ import Testing
         }
     }
 
+    private func isFileName(_ ending: Substring) -> Bool {
+        [".json", ".d", ".dev.json"].contains(ending)
+    }
+
     /// The literals of the daemon's modules that look like events: `run.ended`.
     @Test func `Each event of the daemon has a number, and each number an event`() throws {
         let roots = [
             "Sources/BghostHost", "Sources/BghostDispatch", "Sources/BghostServices/Reactor",
             "Sources/BghostServices/Log/LogPolicy.swift",
             "Sources/BghostCommand/Daemon", "Sources/BghostCommand/Replay", "Sources/BghostNotify",
-            "Sources/BghostPolicy/Scheduler", "Sources/BghostTransferBridge",
+            "Sources/BghostPolicy/Scheduler", "Sources/BghostTraces/TraceExporter.swift",
+            "Sources/BghostTransferBridge",
         ]
         let prefixes = Set(MessageID.table.keys.compactMap { $0.split(separator: ".").first })
         var found: Set<String> = []
         for file in try SourceTree.files(in: roots, ending: ".swift") {
-            for match in file.text.matches(of: /"([a-z]+)\.([a-z_]+)"/)
-            where prefixes.contains(match.output.1) {
-                let event = "\(match.output.1).\(match.output.2)"
+            for match in file.text.matches(of: /"([a-z]+)((?:\.[a-z_]+)+)"/)
+            where prefixes.contains(match.output.1) && !isFileName(match.output.2) {
+                let event = "\(match.output.1)\(match.output.2)"
                 found.insert(event)
                 #expect(MessageID.table[event] != nil, "\(file.path): \(event)")
             }

@@ -142,6 +142,10 @@ enum ModuleTable {
             ]
         ),
         Module(
+            "BghostTraces",
+            ["BghostBase", "BghostLinux", "BghostModel", "BghostServices", "BghostTransfer"]
+        ),
+        Module(
             "BghostInspection",
             [
                 "BghostBase", "BghostLinux", "BghostModel", "BghostPlugin", "BghostSandbox",
@@ -216,8 +220,8 @@ enum ModuleTable {
                 "BghostFleet", "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles",
                 "BghostManifest", "BghostModel", "BghostPlugin", "BghostPluginCommand",
                 "BghostPolicy", "BghostSandbox", "BghostServices", "BghostSimulation",
-                "BghostStore", "BghostTerminal", "BghostTransfer", "BghostTransferRules",
-                "BghostTrust", "BghostViews",
+                "BghostStore", "BghostTerminal", "BghostTraces", "BghostTransfer",
+                "BghostTransferRules", "BghostTrust", "BghostViews",
             ]
         ),
         Module(

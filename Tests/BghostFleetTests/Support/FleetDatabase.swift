@@ -27,10 +27,12 @@ struct FleetDatabase: Sendable {
     }
 
     /// A host, whose calls end after a quarter of its lease at most.
+    ///
+    /// By default that never matters, also on a busy machine.
     func host(
         _ name: String,
         connection: String? = nil,
-        lease: Duration = FleetSettings.leaseMin,
+        lease: Duration = .seconds(600),
         migrations: [String] = FleetSchema.migrations
     ) -> PostgreSQLFleet {
         PostgreSQLFleet(

@@ -57,27 +57,6 @@ extension Integration {
             }
         }
 
-        @Test(
-            .timeLimit(.minutes(5)),
-            arguments: ["hang-in-constructor", "hang-in-entry", "hang-in-open"]
-        )
-        func `A plugin that does not finish loading is killed`(name: String) async throws {
-            let library = try Fixture.library(name)
-            try await withDaemon(
-                try TestManifest.plugin("bad", library: library),
-                adjust: { $0.timeouts.start = 300_000_000 }
-            ) { daemon in
-                let record = try await daemon.runBesideOthers("task")
-                #expect(record.outcome == .killed(.startTimeout))
-                #expect(record.startedAt == nil)
-                let line = try await daemon.line { $0.event == "plugin.load_failed" }
-                #expect(line.plugin == "bad")
-                let what = "\(library): loading it did not come back within 300 ms. Look at its con"
-                #expect(line.message.hasPrefix(what), "\(line.message)")
-                #expect(record.message == line.message)
-            }
-        }
-
         @Test(.timeLimit(.minutes(5)))
         func `A plugin that fails to load three times waits until its file changes`()
             async throws
@@ -170,6 +149,38 @@ extension Integration {
             try await withDaemon(try TestManifest.plugin("later", library: library)) { daemon in
                 let record = try await daemon.run("task")
                 #expect(record.outcome == .succeeded)
+            }
+        }
+    }
+}
+
+extension SeparateHosts {
+    /// A plugin whose loading takes longer than the limit.
+    @Suite struct LoadTimeTests {
+        /// The limit holds for all plugins, so it is more than others need on a busy machine.
+        private static let limit: UInt64 = 4_000_000_000
+
+        @Test(
+            .timeLimit(.minutes(5)),
+            arguments: ["hang-in-constructor", "hang-in-entry", "hang-in-open"]
+        )
+        func `A plugin that does not finish loading is killed`(name: String) async {
+            await #expect(processExitsWith: .success) { [name] in
+                let library = try Fixture.library(name)
+                try await withDaemon(
+                    try TestManifest.plugin("bad", library: library),
+                    adjust: { $0.timeouts.start = Self.limit }
+                ) { daemon in
+                    let record = try await daemon.runBesideOthers("task")
+                    #expect(record.outcome == .killed(.startTimeout))
+                    #expect(record.startedAt == nil)
+                    let line = try await daemon.line { $0.event == "plugin.load_failed" }
+                    #expect(line.plugin == "bad")
+                    let what =
+                        "\(library): loading it did not come back within 4.00 s. Look at its con"
+                    #expect(line.message.hasPrefix(what), "\(line.message)")
+                    #expect(record.message == line.message)
+                }
             }
         }
     }

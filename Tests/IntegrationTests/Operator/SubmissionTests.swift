@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostAPI
+import BghostBase
 @testable import BghostHost
 import BghostLinux
 import BghostModel
@@ -31,8 +32,9 @@ extension Integration {
                 )
                 let run = try await daemon.begin("honour-cancel")
                 let late = try await daemon.host.submit(
-                    Submission(task: "honour-cancel", latestBegin: WallClock.now + 20_000_000)
+                    Submission(task: "honour-cancel", latestBegin: WallClock.now + hour)
                 )
+                _ = try await daemon.host.simulate(clock: .by(2 * hour))
                 #expect(await daemon.host.waitForRun(ofRequest: late.id) == nil)
                 try await daemon.line { $0.event == "request.missed" }
                 #expect(await daemon.host.stop(run: run.id))

@@ -24,7 +24,9 @@ final class HeldStore: Store {
 
     func keep(history policy: HistoryPolicy) { store.keep(history: policy) }
 
-    func skippedStarts(_ query: SkippedStartQuery) -> [SkippedStart] { store.skippedStarts(query) }
+    func skippedStarts(_ query: SkippedStartQuery) -> SkippedStartPage {
+        store.skippedStarts(query)
+    }
 
     func runs(task: String, endedFrom date: Int64, limit: Int) -> [RunRecord] {
         store.runs(task: task, endedFrom: date, limit: limit)
@@ -127,6 +129,14 @@ final class HeldStore: Store {
         asked()
         return store.output(ofRun: id)
     }
+    func checkpoint(ofRequest id: RunID) -> StoredCheckpoint {
+        asked()
+        return store.checkpoint(ofRequest: id)
+    }
+    func checkpoints(idPrefix: String, limit: Int) -> [CheckpointSummary] {
+        asked()
+        return store.checkpoints(idPrefix: idPrefix, limit: limit)
+    }
     func lastRun(task: String) -> RunRecord? {
         asked()
         return store.lastRun(task: task)
@@ -134,6 +144,10 @@ final class HeldStore: Store {
     func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
         asked()
         return store.deadLetters(task: task, limit: limit)
+    }
+    func deadLetters(_ query: DeadLetterQuery) -> DeadLetterPage {
+        asked()
+        return store.deadLetters(query)
     }
     func backup(to path: String) throws(StoreError) { try store.backup(to: path) }
     func close() { store.close() }

@@ -29,7 +29,8 @@ func withLonelyDaemon(
 /// The resources of this process once its workers have ended.
 func settled() async throws -> Holdings {
     let clock = ContinuousClock()
-    let deadline = clock.now + .seconds(10)
+    // No promise: idle workers need processor time to end.
+    let deadline = clock.now + .seconds(60)
     var last = try Holdings()
     while let child = last.children.first {
         try #require(clock.now < deadline, "\(last)")

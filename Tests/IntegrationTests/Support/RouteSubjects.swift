@@ -17,10 +17,13 @@ struct RouteSubjects {
     var questions: [String: (found: [String], refused: [String])] {
         let unknown = RunID(high: 1, low: 1).description
         let tasks = ["late.task", "family.*", "family.one", "gated", "hourly", "fail"]
-        func list(_ path: String) -> (found: [String], refused: [String]) {
+        let otherCursor = PageCursor.starts(due: 1, number: 2).text
+        func list(_ path: String, _ more: String) -> (found: [String], refused: [String]) {
             (
-                ["", "?limit=1", "?task=late.task"].map { path + $0 },
-                [path + "?task=nosuch"]
+                ["", "?limit=1", "?task=late.task", "?task=family.*", "?plugin=misbehave\(more)"]
+                    .map { path + $0 },
+                ["?task=nosuch", "?plugin=nosuch", "?cursor=x", "?cursor=\(otherCursor)"]
+                    .map { path + $0 }
             )
         }
         return [
@@ -42,8 +45,14 @@ struct RouteSubjects {
                 ["/v1/runs?task=nosuch", "/v1/runs?since=soon", "/v1/runs?outcome=bad"]
             ),
             "/v1/starts": (
-                ["/v1/starts", "/v1/starts?task=fail&since=1d&until=1s&limit=1"],
-                ["/v1/starts?task=nosuch", "/v1/starts?since=soon"]
+                [
+                    "/v1/starts", "/v1/starts?task=fail&since=1d&until=1s&limit=1",
+                    "/v1/starts?task=*&plugin=misbehave&what=late&cursor=\(otherCursor)",
+                ],
+                [
+                    "/v1/starts?task=nosuch", "/v1/starts?since=soon", "/v1/starts?what=lost",
+                    "/v1/starts?plugin=nosuch", "/v1/starts?cursor=x",
+                ]
             ),
             "/v1/past": (
                 ["/v1/past?task=fail&at=2h", "/v1/past?task=late.task&at=2000-01-01"],
@@ -64,8 +73,8 @@ struct RouteSubjects {
                 ["/v1/runs/\(ended.id)", "/v1/runs/\(active.id)"],
                 ["/v1/runs/\(unknown)", "/v1/runs/x"]
             ),
-            "/v1/pending": list("/v1/pending"),
-            "/v1/dead": list("/v1/dead"),
+            "/v1/pending": list("/v1/pending", "&submitter=manifest"),
+            "/v1/dead": list("/v1/dead", "&since=1d&until=1s"),
             "/v1/throttle": (
                 ["/v1/throttle", "/v1/throttle?task=fail"], ["/v1/throttle?task=nosuch"]
             ),
