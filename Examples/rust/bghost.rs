@@ -23,10 +23,11 @@
 use std::ffi::{c_void, CString};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::mem::size_of;
+use std::mem::{size_of, MaybeUninit};
 use std::os::raw::{c_char, c_int, c_short, c_ulong};
 use std::os::unix::io::{AsRawFd, FromRawFd, RawFd};
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr::addr_of;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -546,15 +547,27 @@ pub fn host() -> &'static bg_host {
     unsafe { HOST.load(Ordering::Acquire).as_ref() }.expect("there is no host")
 }
 
-/// An extension, by its name; `raw::BG_E_ABSENT` if this host does not have it.
-fn extension<T>(name: &'static str) -> Result<&'static T> {
+/// An extension, by its name, whose table reaches at least to `end`; `raw::BG_E_ABSENT` if this host does not have it.
+fn extension<T>(name: &'static str, end: usize) -> Result<*const T> {
     let text = CString::new(name)?;
     let table = unsafe { (host().extension)(host(), text.as_ptr()) };
     // Each table begins with its size. A host of an earlier minor lacks what was appended later.
-    if table.is_null() || (unsafe { *table.cast::<u32>() } as usize) < size_of::<T>() {
+    if table.is_null() || (unsafe { *table.cast::<u32>() } as usize) < end {
         return Err(Error::Host(BG_E_ABSENT, name));
     }
-    Ok(unsafe { &*table.cast::<T>() })
+    // No reference, which would promise the rest of the table too.
+    Ok(table.cast::<T>())
+}
+
+/// The table of an extension as far as a function of it: the caller does not need what a later minor has behind it.
+macro_rules! table {
+    ($table:ident, $name:literal, $function:ident) => {{
+        let table = MaybeUninit::<$table>::uninit();
+        let function = unsafe { addr_of!((*table.as_ptr()).$function) };
+        // Each function is a pointer.
+        let end = function as usize - table.as_ptr() as usize + size_of::<usize>();
+        extension::<$table>($name, end)
+    }};
 }
 
 /// Calls a function that writes a text of unknown length.
@@ -950,7 +963,7 @@ impl Run<'_> {
     /// Waits, and returns `Error::Cancelled` as soon as the host cancels the run. With a host that has a clock of its
     /// own, such as a test host, this is a time of that clock.
     pub fn sleep(&self, time: Duration) -> Result<()> {
-        let clock = match extension::<bg_clock>("bghost.clock/1") {
+        let clock = match table!(bg_clock, "bghost.clock/1", sleep) {
             Ok(clock) => clock,
             Err(_) => {
                 let timeout = time.as_millis().min(i32::MAX as u128) as c_int;
@@ -961,7 +974,7 @@ impl Run<'_> {
         let wait = Wait::<i32>::new()?;
         let mut now = 0;
         check(
-            unsafe { (clock.now)(self.host, std::ptr::null_mut(), &mut now) },
+            unsafe { ((*clock).now)(self.host, std::ptr::null_mut(), &mut now) },
             "now",
         )?;
         extern "C" fn done(context: *mut c_void, _: bg_sleep, status: i32) {
@@ -970,7 +983,7 @@ impl Run<'_> {
         let until = now.saturating_add(time.as_nanos().min(i64::MAX as u128) as i64);
         let none = std::ptr::null_mut();
         let status =
-            unsafe { (clock.sleep)(self.host, self.info.run, until, done, wait.context(), none) };
+            unsafe { ((*clock).sleep)(self.host, self.info.run, until, done, wait.context(), none) };
         check(status, "sleep")?;
         wait.is_over(-1);
         match wait.take() {
@@ -982,7 +995,7 @@ impl Run<'_> {
     /// Makes a request of HTTP, and waits for its end: `Error::Cancelled` if the host cancels the run meanwhile. A
     /// status such as 404 is a response.
     pub fn fetch(&self, request: &FetchRequest) -> Result<FetchResponse> {
-        let table = extension::<bg_fetches>("bghost.fetch/1")?;
+        let table = table!(bg_fetches, "bghost.fetch/1", cancel)?;
         let raw = bg_fetch_request {
             size: size_of::<bg_fetch_request>() as u32,
             flags: if request.sends_digest {
@@ -1014,7 +1027,7 @@ impl Run<'_> {
         let wait = Wait::<Result<FetchResponse>>::new()?;
         let mut fetch = 0;
         let status = unsafe {
-            (table.begin)(
+            ((*table).begin)(
                 self.host,
                 self.info.run,
                 &raw,
@@ -1026,7 +1039,7 @@ impl Run<'_> {
         check(status, "fetch")?;
         if !wait.is_over(self.info.cancel_fd) {
             // `done` is still called, also if the fetch has just ended.
-            unsafe { (table.cancel)(self.host, fetch) };
+            unsafe { ((*table).cancel)(self.host, fetch) };
             wait.is_over(-1);
         }
         wait.take().unwrap_or(Err(Error::Cancelled))
@@ -1034,16 +1047,16 @@ impl Run<'_> {
 
     /// Submits a request in the name of this run.
     pub fn submit(&self, request: &Request) -> Result<()> {
-        let table = extension::<bg_runs>("bghost.run/1")?;
+        let table = table!(bg_runs, "bghost.run/1", submit)?;
         let raw = request.lowered();
         check(
-            unsafe { (table.submit)(self.host, self.info.run, &raw) },
+            unsafe { ((*table).submit)(self.host, self.info.run, &raw) },
             "submit",
         )
     }
 
     pub fn identity(&self) -> Result<Identity> {
-        let table = extension::<bg_runs>("bghost.run/1")?;
+        let table = table!(bg_runs, "bghost.run/1", identity)?;
         let mut raw = bg_run_identity {
             size: size_of::<bg_run_identity>() as u32,
             reserved: 0,
@@ -1052,7 +1065,7 @@ impl Run<'_> {
             idempotency_key: [0; 64],
         };
         check(
-            unsafe { (table.identity)(self.host, self.info.run, &mut raw) },
+            unsafe { ((*table).identity)(self.host, self.info.run, &mut raw) },
             "identity",
         )?;
         Ok(Identity {
@@ -1065,20 +1078,20 @@ impl Run<'_> {
     /// Saves bytes for the next attempt of the run's request, instead of those that were saved before; none deletes
     /// them. At most `raw::BG_CHECKPOINT_MAX`.
     pub fn checkpoint(&self, bytes: &[u8]) -> Result<()> {
-        let table = extension::<bg_checkpoints>("bghost.checkpoint/1")?;
+        let table = table!(bg_checkpoints, "bghost.checkpoint/1", save)?;
         let status =
-            unsafe { (table.save)(self.host, self.info.run, bytes.as_ptr().cast(), bytes.len()) };
+            unsafe { ((*table).save)(self.host, self.info.run, bytes.as_ptr().cast(), bytes.len()) };
         check(status, "checkpoint")
     }
 
     /// What an earlier attempt or this run has saved; `None` if nothing is saved.
     pub fn saved_checkpoint(&self) -> Result<Option<Vec<u8>>> {
-        let table = extension::<bg_checkpoints>("bghost.checkpoint/1")?;
+        let table = table!(bg_checkpoints, "bghost.checkpoint/1", load)?;
         let mut buffer = vec![0u8; BG_CHECKPOINT_MAX as usize];
         let mut length = 0;
         let status = unsafe {
             let start = buffer.as_mut_ptr().cast();
-            (table.load)(self.host, self.info.run, start, buffer.len(), &mut length)
+            ((*table).load)(self.host, self.info.run, start, buffer.len(), &mut length)
         };
         if !found(status, "checkpoint")? {
             return Ok(None);
@@ -1089,14 +1102,14 @@ impl Run<'_> {
 
     /// The place of this run in a trace, for requests that the plugin makes itself; `None` if it has none.
     pub fn trace(&self) -> Result<Option<Trace>> {
-        let table = extension::<bg_traces>("bghost.trace/1")?;
+        let table = table!(bg_traces, "bghost.trace/1", context)?;
         let mut raw = bg_trace_context {
             size: size_of::<bg_trace_context>() as u32,
             reserved: 0,
             traceparent: [0; 64],
             tracestate: [0; 520],
         };
-        let status = unsafe { (table.context)(self.host, self.info.run, &mut raw) };
+        let status = unsafe { ((*table).context)(self.host, self.info.run, &mut raw) };
         if !found(status, "trace")? {
             return Ok(None);
         }
@@ -1108,13 +1121,13 @@ impl Run<'_> {
 
     /// The missed starts that this run makes up for.
     pub fn missed(&self) -> Result<bg_missed> {
-        let table = extension::<bg_statuses>("bghost.status/1")?;
+        let table = table!(bg_statuses, "bghost.status/1", missed)?;
         let mut raw = bg_missed {
             size: size_of::<bg_missed>() as u32,
             ..Default::default()
         };
         check(
-            unsafe { (table.missed)(self.host, self.info.run, &mut raw) },
+            unsafe { ((*table).missed)(self.host, self.info.run, &mut raw) },
             "missed",
         )?;
         Ok(raw)
@@ -1122,7 +1135,7 @@ impl Run<'_> {
 
     /// Starts a transfer, which outlives the run.
     pub fn begin(&self, request: &TransferRequest) -> Result<Transfer> {
-        let table = extension::<bg_transfers>("bghost.transfer/1")?;
+        let table = table!(bg_transfers, "bghost.transfer/1", begin)?;
         let raw = bg_transfer_request {
             size: size_of::<bg_transfer_request>() as u32,
             flags: request.flags,
@@ -1144,7 +1157,7 @@ impl Run<'_> {
             total_timeout_ms: ms(request.total_timeout),
         };
         let mut out = bg_transfer { id: [0; 32] };
-        let status = unsafe { (table.begin)(self.host, self.info.run, &raw, &mut out) };
+        let status = unsafe { ((*table).begin)(self.host, self.info.run, &raw, &mut out) };
         check(status, "transfer")?;
         Ok(Transfer(out))
     }
@@ -1152,14 +1165,14 @@ impl Run<'_> {
     /// Waits for the end of a transfer: the JSON object that describes it. `Error::Cancelled` if the host cancels the
     /// run first; the transfer then goes on.
     pub fn wait(&self, transfer: &Transfer) -> Result<String> {
-        let table = extension::<bg_transfers>("bghost.transfer/1")?;
+        let table = table!(bg_transfers, "bghost.transfer/1", wait)?;
         extern "C" fn done(context: *mut c_void, end: *const bg_transfer_end) {
             let end = unsafe { &*end };
             unsafe { Wait::end(context, (end.status, copy(end.transfer))) };
         }
         let wait = Wait::<(i32, String)>::new()?;
         let status =
-            unsafe { (table.wait)(self.host, self.info.run, &transfer.0, done, wait.context()) };
+            unsafe { ((*table).wait)(self.host, self.info.run, &transfer.0, done, wait.context()) };
         check(status, "wait")?;
         wait.is_over(-1);
         match wait.take() {
@@ -1171,23 +1184,23 @@ impl Run<'_> {
 
     /// In a wake: keeps ends for a later run.
     pub fn keep(&self, ends: &[Transfer]) -> Result<()> {
-        let table = extension::<bg_wakes>("bghost.wake/1")?;
+        let table = table!(bg_wakes, "bghost.wake/1", keep)?;
         let ids: Vec<bg_transfer> = ends.iter().map(|end| end.0).collect();
-        let status = unsafe { (table.keep)(self.host, self.info.run, ids.as_ptr(), ids.len()) };
+        let status = unsafe { ((*table).keep)(self.host, self.info.run, ids.as_ptr(), ids.len()) };
         check(status, "keep")
     }
 
     /// Claims kept ends of a session: a JSON array, which is empty if there are no more.
     pub fn claim(&self, session: &str) -> Result<String> {
-        let table = extension::<bg_wakes>("bghost.wake/1")?;
+        let table = table!(bg_wakes, "bghost.wake/1", claim)?;
         grown("claim", |buffer, capacity, need| unsafe {
             let session = bg_str::new(session);
-            (table.claim)(self.host, self.info.run, session, buffer, capacity, need)
+            ((*table).claim)(self.host, self.info.run, session, buffer, capacity, need)
         })
     }
 
     pub fn post(&self, note: &Notification) -> Result<()> {
-        let table = extension::<bg_notifier>("bghost.notify/1")?;
+        let table = table!(bg_notifier, "bghost.notify/1", post)?;
         let raw = bg_notification {
             size: size_of::<bg_notification>() as u32,
             level: note.level,
@@ -1205,7 +1218,7 @@ impl Run<'_> {
             time_zone: bg_str::new(&note.time_zone),
         };
         check(
-            unsafe { (table.post)(self.host, self.info.run, &raw) },
+            unsafe { ((*table).post)(self.host, self.info.run, &raw) },
             "post",
         )
     }
@@ -1226,30 +1239,30 @@ impl Run<'_> {
 
 /// Submits a request; `Run::submit` also records which run did.
 pub fn submit(request: &Request) -> Result<()> {
-    let table = extension::<bg_schedule>("bghost.schedule/1")?;
+    let table = table!(bg_schedule, "bghost.schedule/1", submit)?;
     check(
-        unsafe { (table.submit)(host(), &request.lowered()) },
+        unsafe { ((*table).submit)(host(), &request.lowered()) },
         "submit",
     )
 }
 
 /// Withdraws the pending request of a task; false: there is none.
 pub fn cancel_request(task_id: &str) -> Result<bool> {
-    let table = extension::<bg_schedule>("bghost.schedule/1")?;
+    let table = table!(bg_schedule, "bghost.schedule/1", cancel)?;
     found(
-        unsafe { (table.cancel)(host(), bg_str::new(task_id)) },
+        unsafe { ((*table).cancel)(host(), bg_str::new(task_id)) },
         "cancel",
     )
 }
 
 pub fn cancel_all_requests() -> Result<()> {
-    let table = extension::<bg_schedule>("bghost.schedule/1")?;
-    check(unsafe { (table.cancel_all)(host()) }, "cancel_all")
+    let table = table!(bg_schedule, "bghost.schedule/1", cancel_all)?;
+    check(unsafe { ((*table).cancel_all)(host()) }, "cancel_all")
 }
 
 /// The pending requests of the tasks that this plugin handles.
 pub fn pending_requests() -> Result<Vec<Pending>> {
-    let table = extension::<bg_schedule>("bghost.schedule/1")?;
+    let table = table!(bg_schedule, "bghost.schedule/1", pending)?;
     let mut capacity = 16;
     loop {
         let none = bg_pending {
@@ -1262,7 +1275,7 @@ pub fn pending_requests() -> Result<Vec<Pending>> {
         };
         let mut all = vec![none; capacity];
         let mut total = 0;
-        let status = unsafe { (table.pending)(host(), all.as_mut_ptr(), capacity, &mut total) };
+        let status = unsafe { ((*table).pending)(host(), all.as_mut_ptr(), capacity, &mut total) };
         check(status, "pending")?;
         if total > capacity {
             capacity = total;
@@ -1282,63 +1295,63 @@ pub fn pending_requests() -> Result<Vec<Pending>> {
 
 /// Whether background work of this plugin may start.
 pub fn refresh_status() -> Result<bg_refresh> {
-    let table = extension::<bg_statuses>("bghost.status/1")?;
+    let table = table!(bg_statuses, "bghost.status/1", refresh)?;
     let mut raw = bg_refresh {
         size: size_of::<bg_refresh>() as u32,
         ..Default::default()
     };
-    check(unsafe { (table.refresh)(host(), &mut raw) }, "refresh")?;
+    check(unsafe { ((*table).refresh)(host(), &mut raw) }, "refresh")?;
     Ok(raw)
 }
 
 /// Cancels a transfer; false: it has ended or is unknown.
 pub fn cancel_transfer(transfer: &Transfer) -> Result<bool> {
-    let table = extension::<bg_transfers>("bghost.transfer/1")?;
-    found(unsafe { (table.cancel)(host(), &transfer.0) }, "cancel")
+    let table = table!(bg_transfers, "bghost.transfer/1", cancel)?;
+    found(unsafe { ((*table).cancel)(host(), &transfer.0) }, "cancel")
 }
 
 /// The transfers of a session, as a JSON array; with `after`, only those after that one.
 pub fn transfers(session: &str, after: Option<&Transfer>) -> Result<String> {
-    let table = extension::<bg_transfers>("bghost.transfer/1")?;
+    let table = table!(bg_transfers, "bghost.transfer/1", list)?;
     let after = after.map_or(std::ptr::null(), |transfer| {
         &transfer.0 as *const bg_transfer
     });
     grown("list", |buffer, capacity, need| unsafe {
-        (table.list)(host(), bg_str::new(session), after, buffer, capacity, need)
+        ((*table).list)(host(), bg_str::new(session), after, buffer, capacity, need)
     })
 }
 
 /// No later wake receives this end.
 pub fn acknowledge(transfer: &Transfer) -> Result<()> {
-    let table = extension::<bg_transfers>("bghost.transfer/1")?;
+    let table = table!(bg_transfers, "bghost.transfer/1", acknowledge)?;
     check(
-        unsafe { (table.acknowledge)(host(), &transfer.0) },
+        unsafe { ((*table).acknowledge)(host(), &transfer.0) },
         "acknowledge",
     )
 }
 
 /// Withdraws a notification; false: it is delivered or unknown.
 pub fn withdraw_notification(id: &str) -> Result<bool> {
-    let table = extension::<bg_notifier>("bghost.notify/1")?;
+    let table = table!(bg_notifier, "bghost.notify/1", withdraw)?;
     found(
-        unsafe { (table.withdraw)(host(), bg_str::new(id)) },
+        unsafe { ((*table).withdraw)(host(), bg_str::new(id)) },
         "withdraw",
     )
 }
 
 /// The notifications that are not delivered yet, as a JSON array.
 pub fn pending_notifications() -> Result<String> {
-    let table = extension::<bg_notifier>("bghost.notify/1")?;
+    let table = table!(bg_notifier, "bghost.notify/1", pending)?;
     grown("pending", |buffer, capacity, need| unsafe {
-        (table.pending)(host(), buffer, capacity, need)
+        ((*table).pending)(host(), buffer, capacity, need)
     })
 }
 
 /// The time since 1970 by the host's clock, or by the machine's if the host has none of its own.
 pub fn now() -> Duration {
     let mut unix_ns = 0;
-    let read = extension::<bg_clock>("bghost.clock/1")
-        .map(|clock| unsafe { (clock.now)(host(), &mut unix_ns, std::ptr::null_mut()) });
+    let read = table!(bg_clock, "bghost.clock/1", now)
+        .map(|clock| unsafe { ((*clock).now)(host(), &mut unix_ns, std::ptr::null_mut()) });
     if read == Ok(BG_OK) {
         return Duration::from_nanos(unix_ns.max(0) as u64);
     }
@@ -1369,10 +1382,10 @@ impl Opening {
             // No panic may cross the boundary. It has been printed, and the next call follows.
             let _ = catch_unwind(AssertUnwindSafe(service));
         }
-        let table = extension::<bg_main>("bghost.main/1")?;
+        let table = table!(bg_main, "bghost.main/1", serve)?;
         // The host calls it until the process ends, so it is never freed.
         let context = Box::into_raw(Box::new(Box::new(service) as Service));
-        let status = unsafe { (table.serve)(host(), fd, call, context.cast()) };
+        let status = unsafe { ((*table).serve)(host(), fd, call, context.cast()) };
         if status < 0 {
             drop(unsafe { Box::from_raw(context) });
         }

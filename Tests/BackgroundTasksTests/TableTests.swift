@@ -58,6 +58,20 @@ struct TableTests {
         #expect(plugin.table(for: longer.opaque) != nil)
     }
 
+    @Test func `An extension of an earlier minor has the functions that its table reaches`() throws
+    {
+        var table = bg_statuses()
+        table.refresh = { _, _ in BG_OK }
+        table.missed = { _, _, _ in BG_OK }
+        table.size = UInt32(MemoryLayout<bg_statuses>.size)
+        withUnsafePointer(to: table) { #expect(ExtensionTable<bg_statuses>($0).missed != nil) }
+        table.size = UInt32(try #require(MemoryLayout<bg_statuses>.offset(of: \.missed)))
+        withUnsafePointer(to: table) {
+            #expect(ExtensionTable<bg_statuses>($0).refresh != nil)
+            #expect(ExtensionTable<bg_statuses>($0).missed == nil)
+        }
+    }
+
     @Test(arguments: [0, 257])
     func `A plugin without handlers, or with too many, is refused with a reason`(count: Int) {
         let host = ScriptedHost()

@@ -56,6 +56,32 @@ import Testing
         try check(library, Self.rows("panic: oh no", latin: false))
     }
 
+    private static let kept = [
+        Row(handler: "succeed", outcome: "succeeded"),
+        Row(handler: "every", outcome: "succeeded", result: "true"),
+    ]
+
+    @Test func `C++ of the next minor needs of a table what it calls`() throws {
+        try folder.write(NextMinor.header(), to: "bghost.h")
+        _ = try Command.run(["cp", Fixture.include + "/bghost.hpp", folder.path])
+        let source = PackageRoot.path + "/Tests/Fixtures/Bindings/ends.cc"
+        let options = ["-Wno-missing-field-initializers"]
+        try check(
+            Cxx.library(source, include: folder.path, options: options, in: folder),
+            Self.kept
+        )
+    }
+
+    @Test func `Rust of the next minor needs of a table what it calls`() async throws {
+        let bindings = try NextMinor.rust()
+        try #require(bindings.matches(of: /pub later: usize/).count == 12)
+        try folder.write(bindings, to: "bghost.rs")
+        _ = try Command.run([
+            "cp", "\(PackageRoot.path)/Tests/Fixtures/Bindings/ends.rs", folder.path,
+        ])
+        try check(try await Rust.library(folder.file("ends.rs"), in: folder), Self.kept)
+    }
+
     private func check(_ library: String, _ rows: [Row]) throws {
         let server = try FileServer(Array(repeating: 1, count: 1000))
         defer { server.close() }

@@ -118,12 +118,19 @@ enum Cxx {
     /// Builds a source against `bghost.hpp`, which the cache of `Fixture` does not know.
     ///
     /// - Returns: the path of the library.
-    static func library(_ source: String, in folder: TemporaryDirectory) throws -> String {
+    static func library(
+        _ source: String,
+        include: String = Fixture.include,
+        options: [String] = [],
+        in folder: TemporaryDirectory
+    ) throws -> String {
         let library = folder.file("libcxx.so")
-        let built = try Command.run([
-            Toolchain.cxx, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
-            "-fvisibility=hidden", "-I" + Fixture.include, source, "-o", library,
-        ])
+        let built = try Command.run(
+            [
+                Toolchain.cxx, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+                "-fvisibility=hidden", "-I" + include, source, "-o", library,
+            ] + options
+        )
         try #require(built.exitCode == 0, "\(built.error)")
         return library
     }

@@ -10,24 +10,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryDirectory()
-        let path = PackageRoot.path + "/SDK/Sources/CBghost/include/bghost.h"
-        var header = String(decoding: try File.read(path), as: UTF8.self)
-        let structs = header.matches(of: /\n} (bg_[a-z_]+);/).map { String($0.1) }
-        // These two have no size, so no minor appends to them.
-        for name in structs where !["bg_str", "bg_transfer"].contains(name) {
-            header.replace("\n} \(name);", with: "\n  uint64_t later;\n} \(name);")
-        }
-        for place in ["  /* Minor 1 appends here. */\n};", "(*release)(void *plugin"] {
-            try #require(header.contains(place), "the header has changed its form: \(place)")
-        }
-        header.replace(
-            "  /* Minor 1 appends here. */\n",
-            with: "  bg_status (*later)(const bg_host *) BG_NOEXCEPT;\n"
-        )
-        let end = "state) BG_NOEXCEPT;\n"
-        header.replace(end + "};", with: end + "  uint64_t later;\n};")
-        header.replace("#define BG_ABI_MINOR 0", with: "#define BG_ABI_MINOR 1")
-        try folder.write(header, to: "bghost.h")
+        try folder.write(NextMinor.header(), to: "bghost.h")
     }
 
     private func library(_ options: [String] = []) throws -> String {
@@ -63,5 +46,43 @@ import Testing
         ])
         #expect(refused.exitCode == 1)
         #expect(refused.error.contains("1.1 or later"), "\(refused.error)")
+    }
+}
+
+/// What the SDK may look like in the next minor.
+enum NextMinor {
+    /// `bghost.h` with a field more in each struct and a function more in each table.
+    static func header() throws -> String {
+        let path = PackageRoot.path + "/SDK/Sources/CBghost/include/bghost.h"
+        var header = String(decoding: try File.read(path), as: UTF8.self)
+        let structs = header.matches(of: /\n} (bg_[a-z_]+);/).map { String($0.1) }
+        // These two have no size, so no minor appends to them.
+        for name in structs where !["bg_str", "bg_transfer"].contains(name) {
+            header.replace("\n} \(name);", with: "\n  uint64_t later;\n} \(name);")
+        }
+        for place in ["  /* Minor 1 appends here. */\n};", "(*release)(void *plugin"] {
+            try #require(header.contains(place), "the header has changed its form: \(place)")
+        }
+        header.replace(
+            "  /* Minor 1 appends here. */\n",
+            with: "  bg_status (*later)(const bg_host *) BG_NOEXCEPT;\n"
+        )
+        let end = "state) BG_NOEXCEPT;\n"
+        header.replace(end + "};", with: end + "  uint64_t later;\n};")
+        header.replace("#define BG_ABI_MINOR 0", with: "#define BG_ABI_MINOR 1")
+        return header
+    }
+
+    /// `bghost.rs` with a function more in each table.
+    static func rust() throws -> String {
+        let path = PackageRoot.path + "/Examples/rust/bghost.rs"
+        let tables =
+            "host|schedule|statuses|runs|checkpoints|main|fetches|transfers|wakes|notifier|clock|traces"
+        let table = try Regex(
+            "(pub struct bg_(?:\(tables)) \\{(?s:.*?))\n    }",
+            as: (Substring, Substring).self
+        )
+        return String(decoding: try File.read(path), as: UTF8.self)
+            .replacing(table) { $0.1 + "\n        pub later: usize,\n    }" }
     }
 }

@@ -9,7 +9,7 @@ internal import Synchronization
 struct Notifier {
     private let host: Host
     private let run: bg_run
-    private let table: UnsafePointer<bg_notifier>
+    private let table: ExtensionTable<bg_notifier>
 
     /// Finds the extension on the host of the run, or outside a run on the plugin's host.
     init() throws {
@@ -50,14 +50,14 @@ struct Notifier {
             posted.every_ms = when.every
             posted.calendar = texts[8]
             posted.time_zone = texts[9]
-            return table.pointee.post?(host.pointer, run, &posted) ?? BG_E_ABSENT
+            return table.post?(host.pointer, run, &posted) ?? BG_E_ABSENT
         }
         guard status == BG_OK else { throw UNError(status) }
     }
 
     func withdraw(_ identifier: String) {
         // If no such notification is pending, nothing needs to be done.
-        identifier.withBgStr { _ = table.pointee.withdraw?(host.pointer, $0) }
+        identifier.withBgStr { _ = table.withdraw?(host.pointer, $0) }
     }
 
     func pending() -> [PendingNotification] {
@@ -67,7 +67,7 @@ struct Notifier {
             var status = BG_E_ABSENT
             let bytes = [CChar](unsafeUninitializedCapacity: capacity) { buffer, count in
                 status =
-                    table.pointee.pending?(host.pointer, buffer.baseAddress, capacity, &length)
+                    table.pending?(host.pointer, buffer.baseAddress, capacity, &length)
                     ?? BG_E_ABSENT
                 count = status == BG_OK ? min(length, capacity) : 0
             }

@@ -23,12 +23,12 @@ extension TaskContext {
 /// A fetch in progress.
 private final class Fetch: @unchecked Sendable {
     // The host never changes or frees this table, as with its main table.
-    private let table: UnsafePointer<bg_fetches>
+    private let table: ExtensionTable<bg_fetches>
     private let context: TaskContext
     private let url: String
     private let wait: HostWait<FetchResponse>
 
-    init(_ table: UnsafePointer<bg_fetches>, of context: TaskContext, url: String) {
+    init(_ table: ExtensionTable<bg_fetches>, of context: TaskContext, url: String) {
         self.table = table
         self.context = context
         self.url = url
@@ -38,10 +38,10 @@ private final class Fetch: @unchecked Sendable {
 
     /// Asks the host to cancel a fetch.
     private struct Canceller: @unchecked Sendable {
-        let table: UnsafePointer<bg_fetches>
+        let table: ExtensionTable<bg_fetches>
         let host: Host
 
-        func cancel(_ number: bg_fetch) { _ = table.pointee.cancel?(host.pointer, number) }
+        func cancel(_ number: bg_fetch) { _ = table.cancel?(host.pointer, number) }
     }
 
     func answer(to request: FetchRequest) async throws -> FetchResponse {
@@ -54,7 +54,7 @@ private final class Fetch: @unchecked Sendable {
         let held = Unmanaged.passRetained(self)
         var number: bg_fetch = 0
         let status = request.withCRequest(headers: headers) { request in
-            table.pointee.begin?(
+            table.begin?(
                 context.host.pointer,
                 context.run,
                 request,

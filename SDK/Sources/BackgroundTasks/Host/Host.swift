@@ -20,7 +20,9 @@ package struct Host: @unchecked Sendable {
 
     /// Wraps a host's table; `nil` if it has another major version or lacks functions of 1.0.
     init?(_ table: UnsafePointer<bg_host>) {
-        guard Int(table.pointee.size) >= MemoryLayout<bg_host>.size,
+        // What a later minor appends is not demanded.
+        guard let last = MemoryLayout<bg_host>.offset(of: \.extension),
+            Int(table.pointee.size) >= last + MemoryLayout<UnsafeRawPointer?>.size,
             Int32(table.pointee.abi_major) == BG_ABI_MAJOR
         else { return nil }
         self.table = table
@@ -51,11 +53,8 @@ package struct Host: @unchecked Sendable {
         message.withBgStr { _ = table.pointee.log?(table, run, level.rawValue, $0) }
     }
 
-    /// The table of an extension; `nil` if the host has no such extension or a shorter table.
-    package func `extension`<Table>(_ name: String, as type: Table.Type) -> UnsafePointer<Table>? {
-        guard let found = table.pointee.extension?(table, name),
-            Int(found.load(as: UInt32.self)) >= MemoryLayout<Table>.size
-        else { return nil }
-        return found.assumingMemoryBound(to: type)
+    /// The table of an extension; `nil` if the host does not have it.
+    package func `extension`<Table>(_ name: String, as type: Table.Type) -> ExtensionTable<Table>? {
+        table.pointee.extension?(table, name).map(ExtensionTable.init)
     }
 }

@@ -22,7 +22,7 @@ package enum MainThread {
     /// Call it in open().
     static func offer(to host: Host) {
         guard let table = host.extension(BG_EXT_MAIN, as: bg_main.self),
-            let serve = table.pointee.serve
+            let serve = table.serve
         else { return }
         let descriptor = mainQueueDescriptor()
         let status = serve(host.pointer, descriptor, { _ in MainThread.drain() }, nil)

@@ -69,18 +69,18 @@ extension TaskContext {
     @concurrent
     public func deleteCheckpoint() async throws { try save(Data()) }
 
-    private var checkpoints: UnsafePointer<bg_checkpoints>? {
+    private var checkpoints: ExtensionTable<bg_checkpoints>? {
         host.extension(BG_EXT_CHECKPOINT, as: bg_checkpoints.self)
     }
 
     private func save(_ bytes: Data) throws(CheckpointError) {
-        guard let save = checkpoints?.pointee.save else { throw CheckpointError(BG_E_ABSENT) }
+        guard let save = checkpoints?.save else { throw CheckpointError(BG_E_ABSENT) }
         let status = bytes.withUnsafeBytes { save(host.pointer, run, $0.baseAddress, $0.count) }
         guard status == BG_OK else { throw CheckpointError(status) }
     }
 
     private func load() throws(CheckpointError) -> Data? {
-        guard let load = checkpoints?.pointee.load else { throw CheckpointError(BG_E_ABSENT) }
+        guard let load = checkpoints?.load else { throw CheckpointError(BG_E_ABSENT) }
         var bytes = Data(count: Self.checkpointBytesMax)
         var need = 0
         let status = bytes.withUnsafeMutableBytes {

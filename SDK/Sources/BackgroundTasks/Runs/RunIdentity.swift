@@ -14,7 +14,7 @@ public struct RunIdentity: Sendable, Hashable {
 
     init?(of run: bg_run, on host: Host) {
         guard let table = host.extension(BG_EXT_RUN, as: bg_runs.self),
-            let ask = table.pointee.identity
+            let ask = table.identity
         else { return nil }
         var identity = bg_run_identity()
         identity.size = UInt32(MemoryLayout<bg_run_identity>.size)

@@ -43,7 +43,7 @@ public struct TaskClock: Clock {
 struct HostClock: @unchecked Sendable {
     private let host: Host
     // The host never changes or frees this table, as with its main table.
-    private let table: UnsafePointer<bg_clock>
+    private let table: ExtensionTable<bg_clock>
 
     /// Finds the extension; `nil` if the host uses the machine's time.
     init?(_ host: Host) {
@@ -56,7 +56,7 @@ struct HostClock: @unchecked Sendable {
     var now: (unix: Int64, monotonic: Int64) {
         var unix: Int64 = 0
         var monotonic: Int64 = 0
-        _ = table.pointee.now?(host.pointer, &unix, &monotonic)
+        _ = table.now?(host.pointer, &unix, &monotonic)
         return (unix, monotonic)
     }
 
@@ -66,7 +66,7 @@ struct HostClock: @unchecked Sendable {
     func sleep(_ run: bg_run, until: Int64, _ held: UnsafeMutableRawPointer) throws -> bg_sleep {
         var number: bg_sleep = 0
         let status =
-            table.pointee.sleep?(
+            table.sleep?(
                 host.pointer,
                 run,
                 until,
@@ -79,7 +79,7 @@ struct HostClock: @unchecked Sendable {
         return number
     }
 
-    func wake(_ number: bg_sleep) { _ = table.pointee.wake?(host.pointer, number) }
+    func wake(_ number: bg_sleep) { _ = table.wake?(host.pointer, number) }
 }
 
 /// A sleep in progress.

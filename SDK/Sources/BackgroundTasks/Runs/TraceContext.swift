@@ -30,7 +30,7 @@ public struct TraceContext: Sendable, Hashable {
 
     init?(of run: bg_run, on host: Host) {
         guard let table = host.extension(BG_EXT_TRACE, as: bg_traces.self),
-            let ask = table.pointee.context
+            let ask = table.context
         else { return nil }
         var context = bg_trace_context()
         context.size = UInt32(MemoryLayout<bg_trace_context>.size)

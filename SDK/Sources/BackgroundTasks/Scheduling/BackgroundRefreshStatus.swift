@@ -94,7 +94,7 @@ extension TaskContext {
 /// The host's extension `bghost.status/1`.
 private struct Statuses {
     private let host: Host
-    private let table: UnsafePointer<bg_statuses>
+    private let table: ExtensionTable<bg_statuses>
 
     /// Finds the extension on the run's host, or outside a run on the plugin's host; `nil` if there
     /// is no host, or if it has no such extension.
@@ -109,14 +109,14 @@ private struct Statuses {
     func refresh() -> BackgroundRefreshStatus? {
         var refresh = bg_refresh()
         refresh.size = UInt32(MemoryLayout<bg_refresh>.size)
-        guard table.pointee.refresh?(host.pointer, &refresh) == BG_OK else { return nil }
+        guard table.refresh?(host.pointer, &refresh) == BG_OK else { return nil }
         return BackgroundRefreshStatus(refresh)
     }
 
     func missed(by run: bg_run) -> MissedTimes? {
         var missed = bg_missed()
         missed.size = UInt32(MemoryLayout<bg_missed>.size)
-        guard table.pointee.missed?(host.pointer, run, &missed) == BG_OK, missed.count > 0 else {
+        guard table.missed?(host.pointer, run, &missed) == BG_OK, missed.count > 0 else {
             return nil
         }
         return MissedTimes(

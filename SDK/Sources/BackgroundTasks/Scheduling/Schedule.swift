@@ -6,7 +6,7 @@ internal import Synchronization
 /// The host's extension `bghost.schedule/1`.
 struct Schedule {
     private let host: Host
-    private let table: UnsafePointer<bg_schedule>
+    private let table: ExtensionTable<bg_schedule>
 
     /// Finds the extension on the run's host, or outside a run on the plugin's host; `nil` if there
     /// is no host, or if it has no such extension.
@@ -23,28 +23,28 @@ struct Schedule {
         withUnsafePointer(to: request) { request in
             if let run = TaskContext.current?.run,
                 let runs = host.extension(BG_EXT_RUN, as: bg_runs.self),
-                let submit = runs.pointee.submit
+                let submit = runs.submit
             {
                 return submit(host.pointer, run, request)
             }
-            return table.pointee.submit?(host.pointer, request) ?? BG_E_ABSENT
+            return table.submit?(host.pointer, request) ?? BG_E_ABSENT
         }
     }
 
     /// Withdraws a request; also `BG_OK` if none is pending.
     func cancel(_ identifier: String) -> bg_status {
-        guard let cancel = table.pointee.cancel else { return BG_E_ABSENT }
+        guard let cancel = table.cancel else { return BG_E_ABSENT }
         let status = identifier.withBgStr { cancel(host.pointer, $0) }
         // If there is no such request, nothing needs to be done.
         return status == BG_E_ABSENT ? BG_OK : status
     }
 
     func cancelAll() -> bg_status {
-        table.pointee.cancel_all?(host.pointer) ?? BG_E_ABSENT
+        table.cancel_all?(host.pointer) ?? BG_E_ABSENT
     }
 
     func pending() -> [bg_pending] {
-        guard let list = table.pointee.pending else { return [] }
+        guard let list = table.pending else { return [] }
         var capacity = 64
         while true {
             var total = 0

@@ -8,7 +8,7 @@ internal import Synchronization
 package struct Transfers: @unchecked Sendable {
     private let host: Host
     // The host never changes or frees this table, as with its main table.
-    private let table: UnsafePointer<bg_transfers>
+    private let table: ExtensionTable<bg_transfers>
 
     /// Finds the extension; `nil` if the host does not support transfers.
     package init?(_ host: Host?) {
@@ -26,7 +26,7 @@ package struct Transfers: @unchecked Sendable {
     package func begin(_ request: TransferRequest, of run: bg_run) throws -> String {
         var transfer = bg_transfer()
         let status = try request.withCRequest { request in
-            table.pointee.begin?(host.pointer, run, request, &transfer) ?? BG_E_ABSENT
+            table.begin?(host.pointer, run, request, &transfer) ?? BG_E_ABSENT
         }
         guard status == BG_OK else { throw HostFailure(status: status) }
         return withUnsafeBytes(of: transfer.id) {
@@ -47,7 +47,7 @@ package struct Transfers: @unchecked Sendable {
         // does not accept the wait.
         let held = Unmanaged.passRetained(EndedTransfer(done))
         let status = withTransfer(id) { transfer in
-            table.pointee.wait?(
+            table.wait?(
                 host.pointer,
                 run,
                 transfer,
@@ -60,7 +60,7 @@ package struct Transfers: @unchecked Sendable {
     }
 
     package func cancel(_ id: String) {
-        _ = withTransfer(id) { table.pointee.cancel?(host.pointer, $0) }
+        _ = withTransfer(id) { table.cancel?(host.pointer, $0) }
     }
 
     /// All transfers of a session that are in progress or not acknowledged, the oldest first.
@@ -76,14 +76,14 @@ package struct Transfers: @unchecked Sendable {
 
     /// An ended transfer has been dealt with.
     package func acknowledge(_ id: String) {
-        _ = withTransfer(id) { table.pointee.acknowledge?(host.pointer, $0) }
+        _ = withTransfer(id) { table.acknowledge?(host.pointer, $0) }
     }
 
     private func page(_ session: String, _ after: String?) -> [TransferRecord]? {
         let data = Self.listed { buffer, capacity, length in
             session.withBgStr { session in
                 withTransfer(after) { after in
-                    table.pointee.list?(host.pointer, session, after, buffer, capacity, length)
+                    table.list?(host.pointer, session, after, buffer, capacity, length)
                         ?? BG_E_ABSENT
                 }
             }

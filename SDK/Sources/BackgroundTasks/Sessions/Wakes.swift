@@ -7,7 +7,7 @@ internal import FoundationEssentials
 struct Wakes: @unchecked Sendable {
     private let host: Host
     // Never changed or freed by the host, like its main table.
-    private let table: UnsafePointer<bg_wakes>
+    private let table: ExtensionTable<bg_wakes>
 
     /// Finds it; `nil` if the host keeps no ends for their sessions.
     init?(_ host: Host?) {
@@ -30,7 +30,7 @@ struct Wakes: @unchecked Sendable {
             let some = Array(rest.prefix(Self.countMax))
             rest = rest.dropFirst(some.count)
             let status = some.withUnsafeBufferPointer { some in
-                table.pointee.keep?(host.pointer, run, some.baseAddress, some.count) ?? BG_E_ABSENT
+                table.keep?(host.pointer, run, some.baseAddress, some.count) ?? BG_E_ABSENT
             }
             guard status == BG_OK else { return false }
         }
@@ -51,7 +51,7 @@ struct Wakes: @unchecked Sendable {
     private func page(_ session: String, _ run: bg_run) -> [TransferRecord]? {
         let data = Transfers.listed { buffer, capacity, length in
             session.withBgStr {
-                table.pointee.claim?(host.pointer, run, $0, buffer, capacity, length) ?? BG_E_ABSENT
+                table.claim?(host.pointer, run, $0, buffer, capacity, length) ?? BG_E_ABSENT
             }
         }
         return data.flatMap { try? JSONDecoder().decode([TransferRecord].self, from: $0) }

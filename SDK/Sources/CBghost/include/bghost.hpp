@@ -28,6 +28,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -77,6 +78,10 @@ inline Error retry(const std::string &message, Milliseconds delay = Milliseconds
   return Error(BG_E_RETRY, message, delay);
 }
 
+/* The table of an extension as far as a function of it. */
+#define BGHOST_TABLE_(Table, name, function) \
+  ::bghost::detail::extension<Table>(name, offsetof(Table, function) + sizeof(Table::function))
+
 namespace detail {
 
 /* The latest table of the host (R5: it is immortal). */
@@ -92,7 +97,8 @@ inline int64_t unixMilliseconds(std::optional<Instant> time) {
   return std::chrono::duration_cast<Milliseconds>(time->time_since_epoch()).count();
 }
 
-/* An extension, or BG_E_ABSENT if the host lacks it or the function at this end of the table. */
+/* An extension, or BG_E_ABSENT if the host lacks it or the function at this end of the table. A header of a later minor
+ * may have functions behind it that this host does not know, and that the caller does not need. */
 template <typename Table> const Table *extension(const char *name, size_t end) {
   const bg_host *host = detail::host.load();
   const void    *table = host ? host->extension(host, name) : nullptr;
@@ -259,7 +265,7 @@ class Run {
       std::exception_ptr failure;
       bg_status          status = BG_E_FAILED;
     } wait;
-    const auto *table = detail::extension<bg_fetches>(BG_EXT_FETCH, sizeof(bg_fetches));
+    const auto *table = BGHOST_TABLE_(bg_fetches, BG_EXT_FETCH, cancel);
     const bg_fetch_request raw = {
         sizeof raw, request.sendsDigest ? BG_FETCH_DIGEST : 0, detail::text(request.url),
         detail::text(request.method), detail::text(request.headers), detail::text(request.body),
@@ -290,13 +296,13 @@ class Run {
 
   /* Submits a request for a task that this plugin may submit, in the name of this run. */
   void submit(const Request &request) const {
-    const auto *table = detail::extension<bg_runs>(BG_EXT_RUN, sizeof(bg_runs));
+    const auto *table = BGHOST_TABLE_(bg_runs, BG_EXT_RUN, submit);
     const bg_request raw = detail::lowered(request);
     detail::check(table->submit(host_, info_.run, &raw), "submit");
   }
 
   Identity identity() const {
-    const auto *table = detail::extension<bg_runs>(BG_EXT_RUN, sizeof(bg_runs));
+    const auto *table = BGHOST_TABLE_(bg_runs, BG_EXT_RUN, identity);
     bg_run_identity raw = {};
     raw.size = sizeof raw;
     detail::check(table->identity(host_, info_.run, &raw), "identity");
@@ -306,12 +312,12 @@ class Run {
   /* Saves bytes for the next attempt of the run's request, instead of those that were saved before; none deletes
    * them. At most BG_CHECKPOINT_MAX. */
   void checkpoint(std::string_view bytes) const {
-    const auto *table = detail::extension<bg_checkpoints>(BG_EXT_CHECKPOINT, sizeof(bg_checkpoints));
+    const auto *table = BGHOST_TABLE_(bg_checkpoints, BG_EXT_CHECKPOINT, save);
     detail::check(table->save(host_, info_.run, bytes.data(), bytes.size()), "checkpoint");
   }
   /* What an earlier attempt or this run has saved; nothing if nothing is saved. */
   std::optional<std::string> savedCheckpoint() const {
-    const auto *table = detail::extension<bg_checkpoints>(BG_EXT_CHECKPOINT, sizeof(bg_checkpoints));
+    const auto *table = BGHOST_TABLE_(bg_checkpoints, BG_EXT_CHECKPOINT, load);
     std::string     buffer(BG_CHECKPOINT_MAX, '\0');
     size_t          length = 0;
     const bg_status status = table->load(host_, info_.run, &buffer[0], buffer.size(), &length);
@@ -323,7 +329,7 @@ class Run {
 
   /* The place of this run in a trace, for requests that the plugin makes itself; nothing if it has none. */
   std::optional<bg_trace_context> trace() const {
-    const auto *table = detail::extension<bg_traces>(BG_EXT_TRACE, sizeof(bg_traces));
+    const auto *table = BGHOST_TABLE_(bg_traces, BG_EXT_TRACE, context);
     bg_trace_context raw = {};
     raw.size = sizeof raw;
     const bg_status status = table->context(host_, info_.run, &raw);
@@ -334,7 +340,7 @@ class Run {
 
   /* The missed starts that this run makes up for. */
   bg_missed missed() const {
-    const auto *table = detail::extension<bg_statuses>(BG_EXT_STATUS, sizeof(bg_statuses));
+    const auto *table = BGHOST_TABLE_(bg_statuses, BG_EXT_STATUS, missed);
     bg_missed raw = {};
     raw.size = sizeof raw;
     detail::check(table->missed(host_, info_.run, &raw), "missed");
@@ -344,7 +350,7 @@ class Run {
   /* Starts a transfer, which outlives the run, and returns its id. */
   bg_transfer begin(const Transfer &transfer) const {
     using detail::text;
-    const auto *table = transfers();
+    const auto *table = BGHOST_TABLE_(bg_transfers, BG_EXT_TRANSFER, begin);
     const bg_transfer_request raw = {
         sizeof raw, transfer.flags, text(transfer.session), text(transfer.url), text(transfer.method),
         text(transfer.headers), text(transfer.body), text(transfer.file), text(transfer.formField),
@@ -375,7 +381,8 @@ class Run {
       }
       wait.signal.send();
     };
-    detail::check(transfers()->wait(host_, info_.run, &transfer, done, &wait), "wait");
+    const auto *table = BGHOST_TABLE_(bg_transfers, BG_EXT_TRANSFER, wait);
+    detail::check(table->wait(host_, info_.run, &transfer, done, &wait), "wait");
     wait.signal.wait(-1);
     if (wait.failure) std::rethrow_exception(wait.failure);
     if (wait.status == BG_E_CANCELLED) throw Cancelled();
@@ -385,12 +392,12 @@ class Run {
 
   /* In a wake: keeps ends for a later run. */
   void keep(const std::vector<bg_transfer> &ends) const {
-    const auto *table = detail::extension<bg_wakes>(BG_EXT_WAKE, sizeof(bg_wakes));
+    const auto *table = BGHOST_TABLE_(bg_wakes, BG_EXT_WAKE, keep);
     detail::check(table->keep(host_, info_.run, ends.data(), ends.size()), "keep");
   }
   /* Claims kept ends of a session: a JSON array; an empty one if there are no more. */
   std::string claim(std::string_view session) const {
-    const auto *table = detail::extension<bg_wakes>(BG_EXT_WAKE, sizeof(bg_wakes));
+    const auto *table = BGHOST_TABLE_(bg_wakes, BG_EXT_WAKE, claim);
     return detail::grown("claim", [&](char *buffer, size_t capacity, size_t *need) {
       return table->claim(host_, info_.run, detail::text(session), buffer, capacity, need);
     });
@@ -398,7 +405,7 @@ class Run {
 
   void post(const Notification &note) const {
     using detail::text;
-    const auto *table = detail::extension<bg_notifier>(BG_EXT_NOTIFY, sizeof(bg_notifier));
+    const auto *table = BGHOST_TABLE_(bg_notifier, BG_EXT_NOTIFY, post);
     const bg_notification raw = {
         sizeof raw, note.level, text(note.id), text(note.title), text(note.subtitle), text(note.body),
         text(note.thread), text(note.category), text(note.userInfo), text(note.actions),
@@ -408,9 +415,6 @@ class Run {
 
  private:
   static std::string_view view(bg_str text) noexcept { return {text.ptr, text.len}; }
-  static const bg_transfers *transfers() {
-    return detail::extension<bg_transfers>(BG_EXT_TRANSFER, sizeof(bg_transfers));
-  }
 
   const bg_run_info &info_;
   const bg_host     *host_;
@@ -423,18 +427,18 @@ inline const bg_host *host() noexcept { return detail::host.load(); }
 
 /* Withdraws the pending request of a task; false: there is none. */
 inline bool cancelRequest(std::string_view taskID) {
-  const auto *table = detail::extension<bg_schedule>(BG_EXT_SCHEDULE, sizeof(bg_schedule));
+  const auto *table = BGHOST_TABLE_(bg_schedule, BG_EXT_SCHEDULE, cancel);
   const bg_status status = table->cancel(host(), detail::text(taskID));
   if (status != BG_E_ABSENT) detail::check(status, "cancel");
   return status == BG_OK;
 }
 inline void cancelAllRequests() {
-  const auto *table = detail::extension<bg_schedule>(BG_EXT_SCHEDULE, sizeof(bg_schedule));
+  const auto *table = BGHOST_TABLE_(bg_schedule, BG_EXT_SCHEDULE, cancel_all);
   detail::check(table->cancel_all(host()), "cancel_all");
 }
 /* The pending requests of the tasks that this plugin handles. */
 inline std::vector<bg_pending> pendingRequests() {
-  const auto *table = detail::extension<bg_schedule>(BG_EXT_SCHEDULE, sizeof(bg_schedule));
+  const auto *table = BGHOST_TABLE_(bg_schedule, BG_EXT_SCHEDULE, pending);
   for (size_t capacity = 16;; capacity *= 4) {
     std::vector<bg_pending> all(capacity);
     all[0].size = sizeof(bg_pending);
@@ -448,7 +452,7 @@ inline std::vector<bg_pending> pendingRequests() {
 
 /* Whether background work of this plugin may start. */
 inline bg_refresh refreshStatus() {
-  const auto *table = detail::extension<bg_statuses>(BG_EXT_STATUS, sizeof(bg_statuses));
+  const auto *table = BGHOST_TABLE_(bg_statuses, BG_EXT_STATUS, refresh);
   bg_refresh raw = {};
   raw.size = sizeof raw;
   detail::check(table->refresh(host(), &raw), "refresh");
@@ -457,26 +461,26 @@ inline bg_refresh refreshStatus() {
 
 /* Cancels a transfer; false: it has ended or is unknown. */
 inline bool cancelTransfer(const bg_transfer &transfer) {
-  const auto *table = detail::extension<bg_transfers>(BG_EXT_TRANSFER, sizeof(bg_transfers));
+  const auto *table = BGHOST_TABLE_(bg_transfers, BG_EXT_TRANSFER, cancel);
   const bg_status status = table->cancel(host(), &transfer);
   if (status != BG_E_ABSENT) detail::check(status, "cancel");
   return status == BG_OK;
 }
 /* The transfers of a session, as a JSON array; with `after`, only those after that one. */
 inline std::string transfers(std::string_view session, const bg_transfer *after = nullptr) {
-  const auto *table = detail::extension<bg_transfers>(BG_EXT_TRANSFER, sizeof(bg_transfers));
+  const auto *table = BGHOST_TABLE_(bg_transfers, BG_EXT_TRANSFER, list);
   return detail::grown("list", [&](char *buffer, size_t capacity, size_t *need) {
     return table->list(host(), detail::text(session), after, buffer, capacity, need);
   });
 }
 inline void acknowledge(const bg_transfer &transfer) {
-  const auto *table = detail::extension<bg_transfers>(BG_EXT_TRANSFER, sizeof(bg_transfers));
+  const auto *table = BGHOST_TABLE_(bg_transfers, BG_EXT_TRANSFER, acknowledge);
   detail::check(table->acknowledge(host(), &transfer), "acknowledge");
 }
 
 /* Withdraws a notification; false: it is delivered or unknown. */
 inline bool withdrawNotification(std::string_view id) {
-  const auto *table = detail::extension<bg_notifier>(BG_EXT_NOTIFY, sizeof(bg_notifier));
+  const auto *table = BGHOST_TABLE_(bg_notifier, BG_EXT_NOTIFY, withdraw);
   const bg_status status = table->withdraw(host(), detail::text(id));
   if (status != BG_E_ABSENT) detail::check(status, "withdraw");
   return status == BG_OK;
@@ -534,6 +538,8 @@ constexpr bg_task handler(std::string_view name, std::string_view schema = {}, u
 }
 
 }  // namespace bghost
+
+#undef BGHOST_TABLE_
 
 /* The plugin, from literals and handlers; once, outside of any namespace. It checks parameters against the schemas
  * before a run, as params=checked in the note of bghost.h. */
