@@ -982,8 +982,9 @@ impl Run<'_> {
         }
         let until = now.saturating_add(time.as_nanos().min(i64::MAX as u128) as i64);
         let none = std::ptr::null_mut();
-        let status =
-            unsafe { ((*clock).sleep)(self.host, self.info.run, until, done, wait.context(), none) };
+        let status = unsafe {
+            ((*clock).sleep)(self.host, self.info.run, until, done, wait.context(), none)
+        };
         check(status, "sleep")?;
         wait.is_over(-1);
         match wait.take() {
@@ -1079,8 +1080,9 @@ impl Run<'_> {
     /// them. At most `raw::BG_CHECKPOINT_MAX`.
     pub fn checkpoint(&self, bytes: &[u8]) -> Result<()> {
         let table = table!(bg_checkpoints, "bghost.checkpoint/1", save)?;
-        let status =
-            unsafe { ((*table).save)(self.host, self.info.run, bytes.as_ptr().cast(), bytes.len()) };
+        let status = unsafe {
+            ((*table).save)(self.host, self.info.run, bytes.as_ptr().cast(), bytes.len())
+        };
         check(status, "checkpoint")
     }
 
