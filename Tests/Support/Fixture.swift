@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
-
 /// Compiles fixtures in C and C++ with the toolchain's compiler.
 ///
-/// Each text is compiled once for each set of flags. Safe from parallel tests and from parallel
-/// test processes.
+/// Each text is compiled once for each set of flags, and what was made is never replaced: a daemon of another
+/// test may have loaded it, and takes another file for a changed plugin. Safe from parallel tests and from
+/// parallel test processes.
 package enum Fixture {
     /// Builds `Tests/Fixtures/Plugins/<name>.c` (or `.cc`) into a shared object.
     ///
@@ -74,10 +73,16 @@ package enum Fixture {
         let product = "\(directory)/\(base)-\(key)\(suffix)"
         if access(product, R_OK) == 0 { return product }
 
-        // Others may be making the same file: each writes under a name of its own, and the rename
-        // shows either nothing or a whole file.
-        let serial = serials.add(1, ordering: .relaxed).newValue
-        let unfinished = "\(directory)/.\(getpid())-\(serial)\(suffix)"
+        let lock = open("\(directory)/.\(base)-\(key).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard lock >= 0 else { throw SystemCallError(call: "open a lock", code: errno) }
+        defer { close(lock) }
+        while flock(lock, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw SystemCallError(call: "flock", code: errno) }
+        }
+        // Others may have made it meanwhile.
+        if access(product, R_OK) == 0 { return product }
+        // The rename shows either nothing or a whole file.
+        let unfinished = "\(directory)/.\(base)-\(key)\(suffix)"
         let result = try Command.run([compiler] + flags + [source, "-o", unfinished])
         guard result.exitCode == 0 else {
             throw CompileError(source: source, output: result.output + result.error)
@@ -95,7 +100,6 @@ package enum Fixture {
         }
     }
 
-    private static let serials = Atomic<Int>(0)
 }
 
 /// A fixture that does not compile.
