@@ -44,7 +44,7 @@ import Testing
     private func message(
         _ state: String,
         _ rule: String,
-        within seconds: Int32 = 60
+        within seconds: Int32 = 120
     ) -> JSONNode? {
         let request = server.request(within: seconds) { request in
             guard let node = try? JSONReader.parse(request.body) else { return false }

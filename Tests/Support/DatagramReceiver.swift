@@ -31,7 +31,7 @@ package final class DatagramReceiver: Sendable {
     deinit { close(descriptor) }
 
     /// The next datagram; `nil` if none comes for so long.
-    package func receive(within seconds: Int32 = 60) -> [UInt8]? {
+    package func receive(within seconds: Int32 = 120) -> [UInt8]? {
         var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&wanted, 1, seconds * 1000) == 1 else { return nil }
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
@@ -40,7 +40,7 @@ package final class DatagramReceiver: Sendable {
     }
 
     /// The next datagram as text; `nil` if none comes for so long.
-    package func text(within seconds: Int32 = 60) -> String? {
+    package func text(within seconds: Int32 = 120) -> String? {
         receive(within: seconds).map { String(decoding: $0, as: UTF8.self) }
     }
 }

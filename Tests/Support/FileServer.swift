@@ -66,7 +66,7 @@ package final class FileServer: Sendable {
             throw SystemCallError(call: "listen", code: errno)
         }
         port = UInt16(bigEndian: address.sin_port)
-        Self.begin { [self] in accept() }
+        Self.onOwnThread { [self] in accept() }
     }
 
     /// Hangs up on all, and takes no more.
@@ -103,7 +103,7 @@ package final class FileServer: Sendable {
 
     // MARK: Threads
 
-    private static func begin(_ body: @escaping @Sendable () -> Void) {
+    static func onOwnThread(_ body: @escaping @Sendable () -> Void) {
         var thread = pthread_t()
         let box = Unmanaged.passRetained(Box(body: body)).toOpaque()
         pthread_create(
@@ -138,7 +138,7 @@ package final class FileServer: Sendable {
                 Glibc.close(socket)
                 return
             }
-            Self.begin { [self] in
+            Self.onOwnThread { [self] in
                 serve(socket)
                 state.withLock { _ = $0.sockets.remove(socket) }
                 Glibc.close(socket)

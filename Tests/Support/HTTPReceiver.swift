@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Glibc
 import Synchronization
 
@@ -61,7 +60,8 @@ package final class HTTPReceiver: Sendable {
 
     /// Answers until ``stop()``, on another thread.
     package func start() {
-        DispatchQueue.global().async { [self] in
+        // Of the threads of a queue there may be no more than processors, and it blocks its own.
+        FileServer.onOwnThread { [self] in
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0, !state.withLock(\.isClosed) else {
@@ -106,7 +106,7 @@ package final class HTTPReceiver: Sendable {
     ///
     /// - Returns: `nil` if none came within the time, or within it after another one.
     package func request(
-        within seconds: Int32 = 60,
+        within seconds: Int32 = 120,
         where isWanted: (Request) -> Bool
     ) -> Request? {
         while true {
@@ -116,7 +116,7 @@ package final class HTTPReceiver: Sendable {
     }
 
     /// Waits until there are so many requests.
-    package func has(_ count: Int, within seconds: Int32 = 60) -> Bool {
+    package func has(_ count: Int, within seconds: Int32 = 120) -> Bool {
         while requests.count < count {
             guard another(within: seconds) else { return false }
         }
