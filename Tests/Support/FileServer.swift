@@ -254,8 +254,9 @@ package final class FileServer: Sendable {
 
 /// Waits until some file in a folder is so long.
 ///
+/// - Parameter prefix: how its name begins.
 /// - Returns: `false` if the folder cannot be watched.
-package func waitForFile(in folder: String, bytes: Int) -> Bool {
+package func waitForFile(in folder: String, named prefix: String = "", bytes: Int) -> Bool {
     let watcher = inotify_init1(Int32(IN_CLOEXEC))
     guard watcher >= 0 else { return false }
     defer { close(watcher) }
@@ -263,7 +264,7 @@ package func waitForFile(in folder: String, bytes: Int) -> Bool {
     guard inotify_add_watch(watcher, folder, events) >= 0 else { return false }
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
-        for name in (try? File.list(folder)) ?? [] {
+        for name in (try? File.list(folder)) ?? [] where name.hasPrefix(prefix) {
             var status = stat()
             if stat(folder + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
                 status.st_size >= bytes
