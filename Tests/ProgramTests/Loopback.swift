@@ -36,18 +36,24 @@ enum Loopback {
     /// Where the search for the next free port begins.
     private static let next = Atomic<UInt16>(UInt16(getpid() % 10_000))
 
+    /// The ports of this process, each by a name that no other process of tests can bind meanwhile.
+    private static let reserved = Mutex<[DatagramReceiver]>([])
+
     /// A port that no process uses at this moment, and that the kernel gives to none.
     ///
     /// It is below those that the kernel chooses, so no connection of another test gets it before its user
-    /// listens on it; and each call returns another one.
+    /// listens on it; and each call returns another one, in this process and in those beside it.
     static func freePort() throws -> Int {
         for _ in 0..<1000 {
-            let place = next.add(1, ordering: .relaxed).newValue
-            if let holder = try? Holder(port: 20_000 + place % 12_000) { return holder.port }
+            let port = 20_000 + next.add(1, ordering: .relaxed).newValue % 12_000
+            guard let name = try? DatagramReceiver("@bghost-test-port-\(port)"),
+                let holder = try? Holder(port: port)
+            else { continue }
+            reserved.withLock { $0.append(name) }
+            return holder.port
         }
         throw SystemCallError(call: "find a free port", code: EADDRINUSE)
     }
-
     /// Sends a request without a body, and reads the answer to its end.
     static func ask(
         _ port: Int,
