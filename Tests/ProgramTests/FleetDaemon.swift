@@ -59,6 +59,18 @@ struct FleetDaemon {
         return daemon.program.lines.count { $0.contains(text) }
     }
 
+    /// Asks until the answer is as wanted; on a busy machine it may have lost its lease once more.
+    ///
+    /// - Returns: the last answer.
+    func answer(
+        _ arguments: [String],
+        _ isWanted: (Command.Result) -> Bool
+    ) throws -> Command.Result {
+        var answer = try daemon.command(arguments)
+        for _ in 0..<1000 where !isWanted(answer) { answer = try daemon.command(arguments) }
+        return answer
+    }
+
     /// Waits until it has no valid lease.
     ///
     /// On a busy machine it may have lost one before, and have another.

@@ -53,6 +53,8 @@ import Testing
         let judge = try FleetJudge(server, "fleet")
         let owner = try FleetDaemon.starter(of: "slow", members)
         pass(4, members)
+
+        try server.hold(startsOf: "quick", in: "fleet")
         server.signal(SIGSTOP)
         for member in members {
             #expect(try member.hasNoLease())
@@ -71,6 +73,7 @@ import Testing
         for (member, count) in zip(members, joins) {
             #expect(try member.hasJoined(before: count))
         }
+        try server.release(startsOf: "quick", in: "fleet")
         let before = try judge.verdict(on: "quick", members).served
         let verdict = try serve(moreThan: before, judge, members)
         #expect(verdict.served > before)

@@ -34,13 +34,17 @@ import Testing
         let member = try FleetDaemon("web-1", connection(), in: folder)
         #expect(member.line("fleet.joined") != nil)
         _ = try FleetDaemon.starter(of: "quick", [member])
-        let sessions = try server.query(
-            """
-            SELECT DISTINCT ssl, version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
-            WHERE usename = 'anna'
-            """,
-            in: "fleet"
-        )
+        // On a busy machine it may be about to connect again.
+        var sessions: [String] = []
+        for _ in 0..<1000 where sessions.isEmpty {
+            sessions = try server.query(
+                """
+                SELECT DISTINCT ssl, version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+                WHERE usename = 'anna'
+                """,
+                in: "fleet"
+            )
+        }
         #expect(sessions == ["t|TLSv1.3"])
         // Its server goes away, and the session after that is as safe.
         try server.stop()

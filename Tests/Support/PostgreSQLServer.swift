@@ -135,6 +135,39 @@ package final class PostgreSQLServer: Sendable {
         )
     }
 
+    /// Lets no host claim a start of a task, from a time on at which all that were claimed have ended.
+    ///
+    /// A host that has served a start and cannot record it leaves it to another one, which is permitted:
+    /// starts are served at least once. Tests that count them take the server away after this.
+    package func hold(startsOf task: String, in database: String) throws {
+        try query(
+            """
+            CREATE TABLE IF NOT EXISTS public.held (task text);
+            CREATE OR REPLACE FUNCTION public.hold() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN IF EXISTS (SELECT FROM public.held h WHERE h.task = NEW.task) THEN RETURN NULL; END IF;
+            RETURN NEW; END';
+            CREATE OR REPLACE TRIGGER a_hold BEFORE INSERT ON bghost.start
+            FOR EACH ROW EXECUTE FUNCTION public.hold()
+            """,
+            in: database
+        )
+        let hold = """
+            BEGIN;
+            LOCK TABLE bghost.start IN SHARE MODE;
+            INSERT INTO public.held SELECT '\(task)' WHERE NOT EXISTS
+                (SELECT FROM bghost.start s WHERE s.task = '\(task)' AND s.ended_at IS NULL);
+            COMMIT;
+            SELECT count(*) FROM public.held WHERE task = '\(task)'
+            """
+        for _ in 0..<1000 where try query(hold, in: database) == ["1"] { return }
+        throw Failure(text: "the starts of \(task) do not end")
+    }
+
+    /// Lets hosts claim starts of a task again.
+    package func release(startsOf task: String, in database: String) throws {
+        try query("DELETE FROM public.held WHERE task = '\(task)'", in: database)
+    }
+
     /// Starts it and waits until it takes connections.
     package func start() throws {
         let tls = tlsPort.map { "-c listen_addresses=127.0.0.1 -c port=\($0) -c ssl=on" }
