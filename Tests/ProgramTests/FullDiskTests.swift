@@ -40,7 +40,7 @@ struct FullDiskTests {
          "tasks": {
            "tick": {"plugin": "misbehave", "handler": "succeed", "every": "1s"},
            "long": {"plugin": "misbehave", "handler": "honour-cancel",
-                    "limits": {"runtime": "60s", "grace": "20s"}},
+                    "limits": {"runtime": "10m", "grace": "20s"}},
            "later.*": {"plugin": "misbehave", "handler": "succeed"}}}
         """
     }

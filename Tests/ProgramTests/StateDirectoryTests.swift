@@ -21,7 +21,8 @@ import Testing
              "plugins": {"m": {"library": "\(try Fixture.library("misbehave"))",
                                "maxPending": {"refresh": 1000}}},
              "tasks": {"later.*": {"plugin": "m", "handler": "succeed"},
-                       "long": {"plugin": "m", "handler": "honour-cancel"}}}
+                       "long": {"plugin": "m", "handler": "honour-cancel",
+                                "limits": {"runtime": "10m"}}}}
             """,
             to: "tasks.json"
         )

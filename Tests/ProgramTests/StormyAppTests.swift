@@ -20,7 +20,7 @@ import Testing
              "sessions": {"weather": {"plugin": "app", "handler": "wake"},
                           "photos": {"plugin": "app", "handler": "wake"}},
              "tasks": {"StormyNoon": {"plugin": "app", "handler": "noon",
-                                      "limits": {"runtime": "5s", "grace": "10s"}},
+                                      "limits": {"runtime": "10m", "grace": "60s"}},
                        "tell.*": {"plugin": "app", "handler": "deliver", "overlap": "allow"}},
              "notifications": {"task": "tell.*"}}
             """,
@@ -74,6 +74,8 @@ import Testing
         #expect(pending?.map { $0["task"]?.string } == ["StormyNoon"])
 
         // It is expired: it ends cleanly and earns no throttle point, and its transfer continues.
+        let run = try json(first, "runs", "StormyNoon")["runs"]?.array?.first?["id"]?.string
+        #expect(try first.command(["expire", try #require(run)]).exitCode == 0)
         #expect(first.program.line(containing: "cancelledClean after") != nil)
         #expect(try json(first, "throttle")["tasks"]?.array?.isEmpty == true)
         let transfer = try #require(try json(first, "transfers")["transfers"]?.array?.first)

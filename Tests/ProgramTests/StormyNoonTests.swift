@@ -27,7 +27,8 @@ import Testing
         noon = (Int64(time(nil)) * Self.second / Self.day + 2) * Self.day + 12 * Self.hour
     }
 
-    private func daemon(runtime: String = "10m") throws -> TestDaemon {
+    /// - Parameter grace: long, unless the handler uses all of it.
+    private func daemon(runtime: String = "10m", grace: String = "60s") throws -> TestDaemon {
         let manifest = try folder.write(
             """
             {"version": 1,
@@ -35,7 +36,7 @@ import Testing
              "tasks": {
                "StormyNoon": {"plugin": "stormy", "handler": "noon",
                               "requires": {"network": true},
-                              "limits": {"runtime": "\(runtime)", "grace": "300ms"}},
+                              "limits": {"runtime": "\(runtime)", "grace": "\(grace)"}},
                "report": {"plugin": "stormy", "handler": "noon", "calendar": "0 12 * * *"}}}
             """,
             to: "tasks.json"
@@ -140,7 +141,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(10)))
     func `A run that ignores its cancel is killed and throttled, and why says so`() async throws {
-        let daemon = try daemon(runtime: "4s")
+        let daemon = try daemon(runtime: "4s", grace: "300ms")
         let pid = daemon.program.pid
         try await talk(daemon) { client in
             try await set(client, noon)
