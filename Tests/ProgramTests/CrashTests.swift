@@ -79,6 +79,8 @@ import Testing
             } else {
                 promises.after(more) { kill(pid, SIGKILL) }
                 await submit(to: daemon.state + "/control.sock", promises)
+                // Clients that gave up before leave it alive, and nothing else would end it.
+                kill(pid, SIGKILL)
             }
             #expect(daemon.program.end() == -SIGKILL)
         }

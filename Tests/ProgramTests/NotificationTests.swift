@@ -101,8 +101,11 @@ import Testing
                     }
                 }
             }
+            // Clients that could not connect leave it alive, and nothing else would end it.
+            kill(pid, SIGKILL)
             #expect(daemon.program.end() == -SIGKILL)
         }
+
         let last = try daemon(manifest, folder)
         try await with(last) { client in
             // Interrupted runs start again, and may post again.
