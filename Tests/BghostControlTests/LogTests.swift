@@ -90,16 +90,20 @@ struct LogTests {
     }
 
     @Test func `A stopping daemon ends its followers`() async throws {
-        let (ended, continuation) = AsyncStream<Void>.makeStream()
+        let (ended, continuation) = AsyncThrowingStream<Void, any Error>.makeStream()
         try await Serving.with { serving in
             // Awaited below, once the server has shut down.
             Task {
-                try await serving.ask { try await $0.followLogs(.init()) { _ in } }
-                continuation.finish()
+                do {
+                    try await serving.ask { try await $0.followLogs(.init()) { _ in } }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
             }
             for await event in serving.host.events where event == .following { break }
         }
-        for await _ in ended {}
+        for try await _ in ended {}
     }
 
     @Test func `Refuses an unknown level`() async throws {

@@ -29,7 +29,10 @@ extension Integration {
             ) { daemon in
                 // Five readings 20 ms apart. It is looked in each of the daemon's turns, since others see
                 // none of them under way on a busy machine.
-                async let steps = daemon.host.stepsOfNextRun()
+                let (looks, look) = AsyncStream<Void>.makeStream()
+                async let steps = daemon.host.stepsOfNextRun { look.finish() }
+                // The run could be over before the first look.
+                for await _ in looks {}
                 let ended = try await daemon.run("task")
                 let seen = await steps
                 #expect(seen.contains { $0.done < 5 && $0.total == 5 && $0.phase == "reading" })
@@ -90,10 +93,15 @@ extension Integration {
 
 extension Host {
     /// What the next run says of its progress until it has ended, each once.
-    fileprivate func stepsOfNextRun() async -> [RunProgress] {
-        while owners.runs.count == 0 { await Task.yield() }
+    ///
+    /// - Parameter onFirstLook: called when a run that begins later is not missed.
+    fileprivate func stepsOfNextRun(
+        onFirstLook: @Sendable () -> Void
+    ) async -> [RunProgress] {
+        onFirstLook()
+        while owners.runs.count == 0, !Task.isCancelled { await Task.yield() }
         var steps: [RunProgress] = []
-        while let run = owners.runs.slots.lazy.compactMap(\.self).first {
+        while !Task.isCancelled, let run = owners.runs.slots.lazy.compactMap(\.self).first {
             if let step = run.record.progress, step != steps.last { steps.append(step) }
             await Task.yield()
         }
