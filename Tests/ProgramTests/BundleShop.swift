@@ -42,10 +42,11 @@ struct BundleShop {
     func onTerminal(_ arguments: [String], answer: String) async throws -> Command.Result {
         let program = """
             import pty, sys, os
-            sent = []
+            sent, seen = [], bytearray()
             def read(fd):
                 data = os.read(fd, 1024)
-                if b"[y/N]" in data and not sent:
+                seen.extend(data)
+                if b"[y/N]" in seen and not sent:
                     sent.append(1)
                     os.write(fd, sys.argv[1].encode() + b"\\n")
                 return data
