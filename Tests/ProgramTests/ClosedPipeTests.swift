@@ -22,7 +22,7 @@ import Testing
     // The kernel drops a signal that process 1 of a container sends itself and does not handle.
     @Test(.enabled(if: geteuid() == 0, "only root can be process 1 without a user namespace"))
     func `A command that is process 1 ends, too`() throws {
-        let container = "timeout --signal=KILL 30 unshare --pid --fork --kill-child"
+        let container = "timeout --signal=KILL 240 unshare --pid --fork --kill-child"
         #expect(try end(container) == "\(128 + SIGPIPE)\n")
     }
 }

@@ -82,8 +82,10 @@ final class RunningProgram {
     /// - Parameter seconds: a line that does not come within this time never will.
     private func readMore(within seconds: Int32 = 120) -> Bool {
         var wanted = pollfd(fd: error, events: Int16(POLLIN), revents: 0)
-        guard poll(&wanted, 1, seconds * 1000) == 1 else { return false }
-        var buffer = [UInt8](repeating: 0, count: 4096)
+        var ready = poll(&wanted, 1, seconds * 1000)
+        while ready < 0, errno == EINTR { ready = poll(&wanted, 1, seconds * 1000) }
+        guard ready == 1 else { return false }
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let count = read(error, &buffer, buffer.count)
         guard count > 0 else { return false }
         rest += buffer[..<count]
