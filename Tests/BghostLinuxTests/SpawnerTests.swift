@@ -48,6 +48,34 @@ import Testing
         }
     }
 
+    /// Such as the trial load of a plugin, while a worker ends.
+    @Test func `Leaves the children that other threads have started`() async {
+        await #expect(processExitsWith: .success) {
+            Orphan.adopt()
+            let spawner = try Spawner()
+            let other = ChildProcess(
+                try Spawner.spawnHere(
+                    Spawner.Order(
+                        path: "/bin/sleep",
+                        arguments: ["sleep", "1000"],
+                        environment: [],
+                        descriptors: [0, 1, 2]
+                    )
+                )
+            )
+            let short = try SpawnerTests.start("exit 0", on: spawner, writingTo: 1)
+            Program.wait(for: short.pidfd)
+            spawner.collect(short.pid, adoptsOrphans: true)
+            SpawnerTests.settle(spawner)
+            try #require(other.exit == nil)
+            try #require(childPIDs(of: getpid()) == [other.pid])
+            other.kill()
+            Program.wait(for: other.pidfd)
+            other.collectHere()
+            try #require(childPIDs(of: getpid()).isEmpty)
+        }
+    }
+
     /// Not with the process: so the thread must last as long as that, and nothing outlives it.
     @Test func `A child with a parent death signal dies with the thread`() throws {
         let spawner = try Spawner()

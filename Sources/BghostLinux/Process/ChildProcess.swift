@@ -80,11 +80,7 @@ package final class ChildProcess {
     }
 
     /// Reaps the child on this thread, which must not be a real-time thread.
-    package func collectHere() {
-        // The child has ended, so this cannot fail.
-        _ = bgs_collect(pid)
-    }
-
+    package func collectHere() { Spawner.collectHere(pid) }
     /// How the child ended, if it has ended.
     ///
     /// This does not reap it. While it reaps, the kernel removes the child's entries from /proc in

@@ -56,6 +56,10 @@ package final class Spawner: Sendable {
     ///
     /// Used on the spawner's thread only.
     private let children = Mutex<Set<Int32>>([])
+    /// Children that `spawnHere` has started, on any thread, and that are not yet reaped.
+    ///
+    /// Held while one is started and while orphans are searched for, which would find it otherwise.
+    private static let startedElsewhere = Mutex<Set<Int32>>([])
     private let wakeUp: Int32
     private let isEnded = Atomic<Bool>(false)
 
@@ -103,7 +107,7 @@ package final class Spawner: Sendable {
         then: @escaping @Sendable (Result<Spawned, SystemError>) -> Void
     ) {
         perform { [self] in
-            let result = Result { () throws(SystemError) in try Self.spawnHere(order) }
+            let result = Result { () throws(SystemError) in try Self.start(order) }
             if case .success(let spawned) = result {
                 children.withLock { _ = $0.insert(spawned.pid) }
             }
@@ -125,17 +129,20 @@ package final class Spawner: Sendable {
         }
     }
 
-    /// Kills and reaps children that were not started here.
+    /// Kills and reaps children that this process has not started.
     ///
     /// The child of an orphan becomes an orphan too, and killed processes take a moment to end. So
     /// this repeats for at most a tenth of a second; the remaining ones are found when the next
     /// worker ends.
     private func endOrphans() {
         for _ in 0..<50 {
-            let known = children.withLock { $0 }
-            let orphans = childPIDs(of: getpid()).filter { !known.contains($0) }
-            guard !orphans.isEmpty else { return }
-            for pid in orphans where bgs_collect(pid) == 0 { kill(pid, SIGKILL) }
+            let isClean = Self.startedElsewhere.withLock { elsewhere in
+                let known = children.withLock { $0 }.union(elsewhere)
+                let orphans = childPIDs(of: getpid()).filter { !known.contains($0) }
+                for pid in orphans where bgs_collect(pid) == 0 { kill(pid, SIGKILL) }
+                return orphans.isEmpty
+            }
+            if isClean { return }
             usleep(2000)
         }
     }
@@ -165,7 +172,27 @@ package final class Spawner: Sendable {
     }
 
     /// Starts a process on the calling thread; the child lives at most as long as that thread.
+    ///
+    /// `ChildProcess.collectHere` reaps it.
     package static func spawnHere(_ order: Order) throws(SystemError) -> Spawned {
+        try startedElsewhere.withLock { (elsewhere) throws(SystemError) in
+            let spawned = try start(order)
+            elsewhere.insert(spawned.pid)
+            return spawned
+        }
+    }
+
+    /// Reaps a child that `spawnHere` has started and that has ended.
+    static func collectHere(_ pid: Int32) {
+        startedElsewhere.withLock { elsewhere in
+            // The child has ended, so this cannot fail.
+            _ = bgs_collect(pid)
+            // Another process may have its number from now on.
+            elsewhere.remove(pid)
+        }
+    }
+
+    private static func start(_ order: Order) throws(SystemError) -> Spawned {
         // Duplicate the descriptors to numbers above those that the child will use.
         let floor = Int32(order.descriptors.count)
         var raised: [Int32] = []
