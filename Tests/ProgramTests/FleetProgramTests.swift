@@ -18,16 +18,43 @@ import Testing
         return line?.split(separator: " ").last.map(String.init)
     }
 
-    /// Kills a host that has begun a start of `slow` and has not ended it.
+    /// The host that serves a start of `slow` for which another one waits; `nil` if there is none yet.
+    ///
+    /// A host does not wait for a start from before its own.
+    private func ownerOfAwaited(
+        _ members: [FleetDaemon],
+        _ server: PostgreSQLServer
+    ) throws -> FleetDaemon? {
+        for member in members {
+            let why = try member.daemon.command(["why", "slow"]).output
+            let owner = members.first { why.contains("host `\($0.name)` serves this start") }
+            if let owner { return owner }
+        }
+        let owners = try server.query(
+            "SELECT count(DISTINCT host) FROM bghost.start WHERE task = 'slow' AND ended_at IS NULL",
+            in: "fleet"
+        )
+        guard owners == ["\(members.count)"] else { return nil }
+        // On a busy machine each began in another period of the calendar. They are to have the next one together.
+        for member in members {
+            let answer = try member.daemon.command(["runs", "slow", "--json"]).output
+            for run in try JSONReader.parse(answer)["runs"]?.array ?? []
+            where run["state"]?.string != "ended" {
+                _ = try member.daemon.command(["stop", run["id"]?.string ?? ""])
+            }
+        }
+        return nil
+    }
+
+    /// Kills a host that has begun a start of `slow`, for which another one waits, and has not ended it.
     private func kill(
         oneOf members: [FleetDaemon],
         _ server: PostgreSQLServer
     ) throws -> (host: FleetDaemon, slot: String) {
         let open = "SELECT host, slot FROM bghost.start WHERE task = 'slow' AND ended_at IS NULL"
         for _ in 0..<1000 {
-            // Only the host that has it: one that stands still renews no lease.
-            let name = try server.query("SELECT host FROM (\(open)) AS open LIMIT 1", in: "fleet")
-            guard let member = members.first(where: { $0.name == name.first }) else { continue }
+            // Only that one: a host that stands still renews no lease.
+            guard let member = try ownerOfAwaited(members, server) else { continue }
             // A host that stands still ends nothing. On a busy machine it may have lost its lease, and so
             // have stopped its run, just before.
             member.daemon.program.signal(SIGSTOP)
