@@ -77,7 +77,10 @@ extension Integration {
         func `With --dev a run under a debugger has no runtime limit`(allowsUntrustedFiles: Bool)
             async throws
         {
-            let manifest = try TestManifest.misbehave(runtime: .milliseconds(600))
+            let manifest = try TestManifest.misbehave(
+                runtime: .milliseconds(600),
+                only: ["honour-cancel", "sleep-forever"]
+            )
             try await withDaemon(
                 manifest,
                 adjust: { $0.allowsUntrustedFiles = allowsUntrustedFiles }

@@ -90,9 +90,13 @@ extension WorkerPool {
         guard let worker = executors.worker(serial), let process = worker.process else {
             return
         }
+        // On a busy machine more time than that has passed since the audit before.
+        let passed = HostLimits.auditPeriod + now.since(worker.audit)
         worker.audit = .never
         measureData(of: worker.plugin)
-        if !worker.isIdle, configuration.pausesForDebuggers { pauseIfTraced(worker, process.pid) }
+        if !worker.isIdle, configuration.pausesForDebuggers {
+            pauseIfTraced(worker, process.pid, for: passed)
+        }
         // This call may kill the worker. A worker without a run is checked too: much memory can be taken in
         // less processor time than that after which the kernel reports it.
         checkUse(of: worker, process)
@@ -121,9 +125,9 @@ extension WorkerPool {
     }
 
     /// Pauses the deadlines of the runs while a debugger is attached to the worker.
-    private func pauseIfTraced(_ worker: Worker, _ pid: Int32) {
+    private func pauseIfTraced(_ worker: Worker, _ pid: Int32, for passed: UInt64) {
         guard Self.isTraced(pid) else { return }
-        for number in worker.runs { supervisor.handle(.paused(HostLimits.auditPeriod), of: number) }
+        for number in worker.runs { supervisor.handle(.paused(passed), of: number) }
     }
 
     // MARK: Output
