@@ -127,6 +127,8 @@ struct HostTimeouts: Sendable {
     ///
     /// A plugin in the daemon is abandoned instead.
     var finish: UInt64 = 2_000_000_000
+    /// How long a kill at the end of a grace waits for the stacks of the worker's threads.
+    var explain: UInt64 = 100_000_000
     /// The time limit for a handler to release a completed run.
     var release: UInt64 = 5_000_000_000
     /// The time after which an idle worker is retired.

@@ -8,9 +8,6 @@ internal import BghostWire
 
 /// Reports of crashes, and of the stacks of runs that do not stop.
 extension WorkerPool {
-    /// How long a kill waits for the stacks of the worker's threads.
-    private static let explanationNanoseconds: UInt64 = 100_000_000
-
     /// Asks a worker whose run has not stopped for its stacks, before the daemon kills it.
     ///
     /// The kill follows when the worker has answered or after 100 ms. Call this only after the run
@@ -23,7 +20,7 @@ extension WorkerPool {
             !worker.isControlBlocked
         else { return false }
         worker.state = .retiring
-        worker.explainAt = now + Self.explanationNanoseconds
+        worker.explainAt = now + timeouts.explain
         deadlines.arm(.explain(worker.serial), at: worker.explainAt)
         worker.explain()
         return true
