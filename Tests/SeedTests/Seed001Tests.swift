@@ -24,7 +24,7 @@ struct Seed001Tests {
             Handler(Self.noon) { _ in }
         }
         let before = Date.now
-        let host = try TestHost(plugin, now: before.formatted(.iso8601))
+        let host = try TestHost(plugin, now: before.formatted(.iso8601), patience: patience)
         try await host.launch("start")
         let date = try #require(
             host.pending.first { $0.identifier == Self.noon }?.earliestBeginDate
@@ -37,11 +37,11 @@ struct Seed001Tests {
         #expect(Calendar.current.component(.hour, from: date) == 12)
         #expect(Calendar.current.component(.minute, from: date) == 0)
         // And an app without handlers of its own is a plugin.
-        _ = try TestHost(seed001Schedule)
+        _ = try TestHost(seed001Schedule, patience: patience)
     }
 
     @Test func `Listing 2 schedules, downloads the weather and notifies`() async throws {
-        let host = try TestHost(seed001Refresh)
+        let host = try TestHost(seed001Refresh, patience: patience)
         let run = try await host.launch(Self.noon)
         #expect(run.outcome == .succeeded)
         let calls = Seed001Refresh.calls.all
@@ -49,7 +49,7 @@ struct Seed001Tests {
     }
 
     @Test func `Listing 3 adds a notification`() async throws {
-        let host = try TestHost(seed001Notify)
+        let host = try TestHost(seed001Notify, patience: patience)
         let run = try await host.launch(Self.noon)
         #expect(run.outcome == .succeeded)
         #expect(host.notifications.map(\.identifier) == ["photo"])
@@ -57,7 +57,7 @@ struct Seed001Tests {
     }
 
     @Test func `Listing 4 downloads with the shared session`() async throws {
-        let host = try TestHost(seed001Shared)
+        let host = try TestHost(seed001Shared, patience: patience)
         try await host.launch(Self.noon)
         let fetch = try #require(host.fetches.first)
         #expect(fetch.request.url.absoluteString == "https://weather.example/now")
@@ -72,7 +72,7 @@ struct Seed001Tests {
     }
 
     @Test func `Listing 5 downloads with a background session`() async throws {
-        let host = try TestHost(seed001Background)
+        let host = try TestHost(seed001Background, patience: patience)
         try await host.launch(Self.noon)
         let transfer = try #require(host.transfers.first)
         #expect(transfer.session == "isStormy")
@@ -86,7 +86,11 @@ struct Seed001Tests {
     }
 
     @Test func `Listings 6 and 7: the request outlives its run, and wakes the app`() async throws {
-        let host = try TestHost(seed001Stormy, now: Date.now.formatted(.iso8601))
+        let host = try TestHost(
+            seed001Stormy,
+            now: Date.now.formatted(.iso8601),
+            patience: patience
+        )
         try await host.launch(Self.noon)
         // The first line comes before the request.
         #expect(host.pending.map(\.identifier) == [Self.noon])
@@ -112,7 +116,11 @@ struct Seed001Tests {
     }
 
     @Test func `Listing 6 needs no wake if the response arrives in time`() async throws {
-        let host = try TestHost(seed001Stormy, now: Date.now.formatted(.iso8601))
+        let host = try TestHost(
+            seed001Stormy,
+            now: Date.now.formatted(.iso8601),
+            patience: patience
+        )
         host.respond { _ in Self.storm }
         try await host.launch(Self.noon)
         #expect(host.runs.map(\.outcome) == [.succeeded])
@@ -122,9 +130,12 @@ struct Seed001Tests {
     }
 
     @Test func `Listing 7 has a handler for the session, unchanged`() async throws {
-        let host = try TestHost(seed001Launch)
+        let host = try TestHost(seed001Launch, patience: patience)
         let run = try await host.launch("urlSession.isStormy")
         #expect(run.handler == "urlSession.isStormy")
         #expect(run.outcome == .succeeded)
     }
 }
+
+/// How long a handler may take: what waits for a processor on a busy machine waits for nothing else.
+let patience = Duration.seconds(240)

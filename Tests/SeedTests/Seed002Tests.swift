@@ -17,7 +17,11 @@ struct Seed002Tests {
     private static let refresh = "com.test.test.appRefreshTest"
 
     @Test func `Requests are made, listed and withdrawn`() async throws {
-        let host = try TestHost(seed002Requests, now: Date.now.formatted(.iso8601))
+        let host = try TestHost(
+            seed002Requests,
+            now: Date.now.formatted(.iso8601),
+            patience: patience
+        )
         #expect(try await host.launch("status").result == "true")
         try await host.launch("schedule")
         let request = try #require(host.pending.first)
@@ -43,7 +47,7 @@ struct Seed002Tests {
     }
 
     @Test func `The app makes both requests of its refresh`() async throws {
-        let host = try TestHost(seed002App)
+        let host = try TestHost(seed002App, patience: patience)
         let run = try await host.launch(Self.refresh)
         #expect(run.outcome == .succeeded)
         let calls = Seed002App.calls.all
@@ -53,14 +57,14 @@ struct Seed002Tests {
     @Test func `The optional modifier and a registered handler exist`()
         async throws
     {
-        let host = try TestHost(seed002Optional)
+        let host = try TestHost(seed002Optional, patience: patience)
         #expect(try await host.launch(Self.refresh).outcome == .succeeded)
         #expect(try await host.launch("com.test.test.registered").outcome == .succeeded)
         #expect(Seed002Optional.calls.all == ["available", "registered"])
     }
 
     @Test func `A downloaded file reaches the helper's delegate in a wake`() async throws {
-        let host = try TestHost(seed002Download)
+        let host = try TestHost(seed002Download, patience: patience)
         // The second time the helper is there already, as in a worker that is used again.
         for round in 1...2 {
             let run = try await host.launch(Self.refresh)
@@ -83,7 +87,7 @@ struct Seed002Tests {
     }
 
     @Test func `Older source receives its wake in the app delegate`() async throws {
-        let host = try TestHost(seed002Legacy)
+        let host = try TestHost(seed002Legacy, patience: patience)
         try await host.launch("begin")
         try await host.answer(
             try #require(host.transfers.first),

@@ -25,7 +25,8 @@ struct Seed003Tests {
                     "start": {"plugin": "app", "handler": "launch"},
                     "myapprefresh": {"plugin": "other", "handler": "refresh"}}}
                 """,
-            as: "app"
+            as: "app",
+            patience: patience
         )
         #expect(try await host.launch("start").outcome == .succeeded)
         #expect(host.pending.map(\.identifier) == [Self.refresh])
@@ -33,7 +34,7 @@ struct Seed003Tests {
     }
 
     @Test func `The app decodes the products and notifies the user`() async throws {
-        let host = try TestHost(seed003Refresh)
+        let host = try TestHost(seed003Refresh, patience: patience)
         try await host.launch(Self.refresh)
         let products = Data(#"[{"name":"a"},{"name":"b"}]"#.utf8)
         try await host.answer(
@@ -51,7 +52,7 @@ struct Seed003Tests {
     }
 
     @Test func `A download outlives the run that began it`() async throws {
-        let host = try TestHost(seed003Session)
+        let host = try TestHost(seed003Session, patience: patience)
         let run = try await host.launchAndExpire(Self.refresh)
         #expect(run.outcome == .succeeded)
         #expect(host.transfers.map(\.session) == ["myurlsession"])

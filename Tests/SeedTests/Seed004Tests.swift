@@ -15,7 +15,11 @@ struct Seed004Tests {
     func `The refresh completes, submits the next, and stops when it expires`()
         async throws
     {
-        let host = try TestHost(seed004Refresh, now: Date.now.formatted(.iso8601))
+        let host = try TestHost(
+            seed004Refresh,
+            now: Date.now.formatted(.iso8601),
+            patience: patience
+        )
         let identifier = "pl.snowdog.example.refresh"
         let run = try await host.launch(identifier)
         #expect(run.outcome == .succeeded)
@@ -39,7 +43,8 @@ struct Seed004Tests {
                 {"version": 1, "plugins": {"training": {"library": "training.so"}},
                  "tasks": {"launch": {"plugin": "training"},
                            "pl.snowdog.example.train": {"plugin": "training", "kind": "processing"}}}
-                """
+                """,
+            patience: patience
         )
         let identifier = "pl.snowdog.example.train"
         host.set(.externalPower, to: false)

@@ -162,10 +162,10 @@ import Testing
         let standIn = try StandIn(daemon: StandIn.patient, runs: runs)
         var setting = standIn.setting
         // Long enough for a program to start and end on a busy machine.
-        setting.timeout = .seconds(5)
+        setting.timeout = .seconds(15)
         let played = await play(setting)
         #expect(played.status == 1)
-        #expect(played.comments("not over after 5 s: the daemon is not ready: \(text)"))
+        #expect(played.comments("not over after 15 s: the daemon is not ready: \(text)"))
         #expect(played.comments.contains("the daemon's last lines:"))
     }
 
@@ -176,7 +176,7 @@ import Testing
         try standIn.folder.write(StandIn.report(runs), to: "runs.json")
         var setting = standIn.setting
         // Long enough for a program to start and end on a busy machine.
-        setting.timeout = .seconds(5)
+        setting.timeout = .seconds(15)
         let played = await play(setting)
         #expect(played.status == 1)
         #expect(played.comments("com.example.stormy.overrun is cancelling"))

@@ -54,7 +54,7 @@ struct StandIn {
         trap 'kill $! 2>&-; echo drained; exit 0' TERM
         echo "ready in $STATE"
         touch "$HERE/ready"
-        sleep 60 & wait $!
+        sleep 3600 & wait $!
         """
 
     /// Says nothing before the daemon is ready: else it could be told to stop before it has begun.
@@ -70,6 +70,8 @@ struct StandIn {
             spool: folder.file("spool")
         )
         setting.port = 0
+        // These end only what hangs: on a busy machine even a script needs a while.
+        (setting.quiet, setting.drain) = (.seconds(120), .seconds(120))
         return setting
     }
 
