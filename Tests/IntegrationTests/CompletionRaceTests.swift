@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostHost
+@testable import BghostHost
 import BghostModel
 import BghostPolicy
 import BghostTestSupport
@@ -9,7 +9,7 @@ import Testing
 extension SeparateHosts {
     /// A completion on another thread races with start()'s return.
     @Suite struct CompletionRaceTests {
-        @Test(.timeLimit(.minutes(5)), arguments: ["plain", "with-release"])
+        @Test(.timeLimit(.minutes(15)), arguments: ["plain", "with-release"])
         func `The daemon gets one completion, before the release`(handler: String) async {
             await #expect(processExitsWith: .success) { [handler] in
                 let manifest = try TestManifest.plugin(
@@ -17,7 +17,11 @@ extension SeparateHosts {
                     library: try Fixture.library("complete-elsewhere", flags: ["-pthread"]),
                     handler: handler
                 )
-                try await withDaemon(manifest) { daemon in
+                // A second worker may be used once, and must not end as idle before the end of a busy machine.
+                try await withDaemon(
+                    manifest,
+                    adjust: { $0.timeouts.idle = 3_600_000_000_000 }
+                ) { daemon in
                     var pids: Set<Int32?> = []
                     for _ in 0..<3000 {
                         let record = try #require(

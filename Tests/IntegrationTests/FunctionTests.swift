@@ -155,7 +155,7 @@ extension Integration {
 
 extension SeparateHosts {
     @Suite struct WornWorkerTests {
-        @Test(.timeLimit(.minutes(5)))
+        @Test(.timeLimit(.minutes(15)))
         func `A worker that has handed out many callbacks is replaced, and no run suffers`()
             async
         {
@@ -167,8 +167,14 @@ extension SeparateHosts {
                         "int(answer: int, cancelled, done) == 0"
                     )
                 ])
-                try await withDaemon(manifest, adjust: { $0.log = HostLog(level: .warning) }) {
-                    daemon in
+                try await withDaemon(
+                    manifest,
+                    adjust: {
+                        $0.log = HostLog(level: .warning)
+                        // Idle ones would be replaced, too, on a machine that is busy for long.
+                        $0.timeouts.idle = 3_600_000_000_000
+                    }
+                ) { daemon in
                     var workers: Set<Int32> = []
                     for _ in 0..<8_500 {
                         // In one step on the host's executor: there are many.

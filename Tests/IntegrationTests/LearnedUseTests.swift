@@ -76,7 +76,7 @@ extension Integration {
 
         @Test(.timeLimit(.minutes(5)))
         func `An answer to a notification counts as a use of its task`() async throws {
-            let limits = RunLimits(runtime: .seconds(20), grace: .milliseconds(200))
+            let limits = RunLimits(runtime: .seconds(600), grace: .milliseconds(200))
             let manifest = Manifest(
                 plugins: [
                     PluginDefinition(

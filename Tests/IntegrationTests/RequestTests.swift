@@ -83,7 +83,7 @@ extension Integration {
                 let first = try await daemon.host.submit(task)
                 store.hold()
                 async let newer = daemon.host.submit(task)
-                await store.untilHeld()
+                await store.untilRequestHeld()
                 // What the first one waited for is over.
                 #expect(await daemon.host.expire(run: run.id))
                 try await daemon.line(LogFilter(run: run.id)) { $0.event == "run.ended" }

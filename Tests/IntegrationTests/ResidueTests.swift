@@ -19,9 +19,9 @@ extension SeparateHosts {
                 try await withLonelyDaemon(try mixedManifest()) { daemon in
                     // Create all objects that exist once before the measurement.
                     try await runMixed(daemon, rounds: 2)
-                    let before = try await settled()
+                    let before = try await daemon.settled()
                     try await runMixed(daemon, rounds: 9)
-                    expectNothingMore(try await settled(), than: before)
+                    expectNothingMore(try await daemon.settled(), than: before)
                 }
                 #expect(try Holdings().children.isEmpty)
             }
@@ -71,7 +71,7 @@ extension SeparateHosts {
                 try await withLonelyDaemon(manifest) { daemon in
                     let record = try await daemon.runBesideOthers("daemonize-without-end")
                     #expect(record.outcome == .killed(.processes))
-                    #expect(try await settled().children.isEmpty)
+                    #expect(try await daemon.settled().children.isEmpty)
                 }
             }
         }

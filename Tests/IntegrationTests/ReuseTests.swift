@@ -31,7 +31,8 @@ extension Integration {
         func `A worker is not used again after anything else`(task: String) async throws {
             let manifest = try TestManifest.misbehave(
                 runtime: .milliseconds(200),
-                grace: .milliseconds(100)
+                grace: .milliseconds(100),
+                only: ["honour-cancel", "never-complete"]
             )
             try await withDaemon(manifest) { daemon in
                 let first = try await daemon.run(task)
@@ -118,7 +119,9 @@ extension Integration {
                 } while await daemon.host.runs(task: "fall-silent", limit: 1).first?.state != .ended
                 let record = try await daemon.end(of: silent)
                 #expect(record.outcome == .killed(.protocolFault(11)))
-                #expect(try #require(record.duration) < .seconds(2))
+                // From when it closed its socket, which a handler on a busy machine does late.
+                let took = Duration.nanoseconds(try #require(record.endedAt) - line.time)
+                #expect(took < .seconds(2), "\(took)")
             }
         }
 
@@ -159,7 +162,6 @@ extension Integration {
         @Test(.timeLimit(.minutes(5)))
         func `A handler that is not serial uses all slots`() async throws {
             let manifest = try TestManifest.misbehave(
-                runtime: .seconds(20),
                 runsPerWorker: 4,
                 overlap: .allow,
                 slots: 8

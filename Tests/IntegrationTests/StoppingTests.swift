@@ -134,7 +134,7 @@ extension Integration {
         @Test(.timeLimit(.minutes(5)))
         func `An operator can expire a run`() async throws {
             // A long grace: what is lost between the two sockets would be seen as a kill.
-            try await withDaemon(try TestManifest.misbehave(grace: .seconds(2))) { daemon in
+            try await withDaemon(try TestManifest.misbehave(grace: .seconds(60))) { daemon in
                 for _ in 0..<200 {
                     // The stop is sent right behind the start and may overtake it.
                     let run = try await daemon.begin("honour-cancel")

@@ -16,7 +16,7 @@ extension SeparateHosts {
                 try await withLonelyDaemon(try Storm.manifest()) { daemon in
                     // Create all objects that exist once before the measurement.
                     _ = try await Storm(size: Storm.ends.count).rage(daemon)
-                    let before = try await settled()
+                    let before = try await daemon.settled()
                     let memory = try residentMebibytes()
                     let report = try await Storm(size: Storm.wanted).rage(daemon)
                     tellOf(report)
@@ -24,7 +24,7 @@ extension SeparateHosts {
                     #expect(report.late.isEmpty)
                     #expect(report.odd.isEmpty)
                     #expect(report.disturbed.isEmpty)
-                    let after = try await settled()
+                    let after = try await daemon.settled()
                     expectNothingMore(after, than: before)
                     let grown = try residentMebibytes() - memory
                     // Records of runs and lines of the log are kept, up to a number.

@@ -9,6 +9,7 @@ import BghostModel
 import BghostPolicy
 import BghostStore
 import BghostTestSupport
+import Glibc
 import Testing
 
 extension Integration {
@@ -287,7 +288,7 @@ extension Integration {
                 _ = try await host.submit(submission)
                 store.hold()
                 async let newer = host.submit(submission)
-                await store.untilHeld()
+                await store.untilRequestHeld()
                 let why = try await why("echo", daemon)
                 #expect(why.closed.map(\.kind) == [.notBefore, .replacement])
                 // This one never starts: the newer one does.
@@ -301,15 +302,17 @@ extension Integration {
 
         @Test(.timeLimit(.minutes(5)))
         func `A daemon that is stopping`() async throws {
-            let manifest = try TestManifest.misbehave(grace: .seconds(3))
+            let manifest = try TestManifest.misbehave(grace: .seconds(200))
             try await withDaemon(manifest) { daemon in
-                _ = try await daemon.begin("ignore-cancel")
+                let run = try await daemon.begin("ignore-cancel")
                 _ = try await daemon.host.submit(Submission(task: "echo", earliestBegin: .max / 2))
                 async let drained: Void = daemon.host.drain()
                 try await daemon.line { $0.event == "host.draining" }
                 let why = try await why("echo", daemon)
                 #expect(why.closed.map(\.kind) == [.notBefore, .drain])
                 #expect(!why.isCertain)
+                // Nothing else ends the drain within the grace.
+                kill(try #require(run.pid), SIGKILL)
                 await drained
             }
         }

@@ -41,6 +41,13 @@ HANDLER(progress) {
   return BG_OK;
 }
 
+/* cancelledClean; its progress can be seen until it is told to stop */
+HANDLER(report_and_wait) {
+  (void)plugin;
+  host->progress(host, info->run, 1, 2, TEXT("half"));
+  return BG_PENDING;
+}
+
 /* succeeded; two lines on stdout and two on stderr are in the log, tagged with the run's plugin */
 HANDLER(stdout_lines) {
   UNUSED;

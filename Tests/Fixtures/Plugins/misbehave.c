@@ -24,6 +24,7 @@ static const bg_task *const tasks[] = {
   TASK("fail", 0, fail, 0, 0),
   TASK("retry", 0, retry, 0, 0),
   TASK("progress", 0, progress, 0, 0),
+  TASK("report-and-wait", 0, report_and_wait, complete_cancelled, 0),
   TASK("stdout-lines", 0, stdout_lines, 0, 0),
   TASK("params", 0, params, 0, 0),
   TASK("submit", BG_TASK_MAY_BLOCK, submit, 0, 0),

@@ -28,7 +28,7 @@ extension SeparateHosts {
                 try await withLonelyDaemon(manifest) { daemon in
                     for _ in 0..<2 {
                         #expect(try await daemon.runBesideOthers("task").outcome == .succeeded)
-                        #expect(try await settled().children.isEmpty)
+                        #expect(try await daemon.settled().children.isEmpty)
                     }
                     guard name == "fork-in-constructor" else { return }
                     // Its worker may have as many processes as the manifest says, itself among them.
@@ -65,7 +65,7 @@ extension SeparateHosts {
                     for _ in 0..<3 {
                         let record = try await daemon.runBesideOthers("task")
                         #expect(record.outcome == .succeeded)
-                        #expect(try await settled().children.isEmpty)
+                        #expect(try await daemon.settled().children.isEmpty)
                     }
                     let plugins = await daemon.host.status().plugins
                     #expect(plugins.allSatisfy { $0.problem == nil })

@@ -29,16 +29,17 @@ extension SeparateHosts {
                     diesInCancel || hostility.outcomes.contains("killed(graceExceeded)")
                 let manifest = try TestManifest.misbehave(
                     runtime: isStopped ? .milliseconds(400) : .seconds(60),
-                    grace: diesInCancel ? .seconds(5) : .milliseconds(100),
+                    grace: diesInCancel ? .seconds(60) : .milliseconds(100),
+                    only: [handler],
                     limits: WorkerLimits(memoryBytes: 64 << 20, processes: 8)
                 )
                 try await withLonelyDaemon(manifest) { daemon in
                     // Create all objects that exist once before the measurement.
                     try await meet(hostility, daemon)
-                    let before = try await settled()
+                    let before = try await daemon.settled()
                     let memory = try residentMebibytes()
                     for _ in 0..<2 { try await meet(hostility, daemon) }
-                    expectNothingMore(try await settled(), than: before)
+                    expectNothingMore(try await daemon.settled(), than: before)
                     let grown = try residentMebibytes() - memory
                     #expect(grown < 24, "the daemon has grown by \(grown) MiB")
                     while try !controlGroupsOfWorkers().isEmpty { await Task.yield() }
@@ -55,6 +56,8 @@ extension SeparateHosts {
                 try await withLonelyDaemon(manifest) { daemon in
                     let record = try await daemon.runBesideOthers("burst-frames")
                     #expect(record.outcome == .succeeded)
+                    // On a machine that needs this long for 40000, they are not too fast.
+                    if try #require(record.duration) >= .seconds(4) { return }
                     let line = try await daemon.line { $0.event == "log.dropped" }
                     #expect(line.plugin == "misbehave" && line.task == "burst-frames")
                     let words = line.message.split(separator: " ")
@@ -73,7 +76,7 @@ extension SeparateHosts {
                 // None may expire before the last one has begun.
                 let manifest = try TestManifest.misbehave(
                     runtime: .seconds(600),
-                    grace: .seconds(5),
+                    grace: .seconds(60),
                     overlap: .allow,
                     slots: 52
                 )
@@ -82,7 +85,7 @@ extension SeparateHosts {
                     #expect(Set(pids).count == 50)
                     #expect(try await daemon.run("witness.echo").outcome == .succeeded)
                     for pid in pids { try await gone(pid) }
-                    #expect(try await settled().children.isEmpty)
+                    #expect(try await daemon.settled().children.isEmpty)
                 }
             }
         }
@@ -113,7 +116,7 @@ extension SeparateHosts {
             await #expect(processExitsWith: .success) {
                 try await withLonelyDaemon(try TestManifest.misbehave()) { daemon in
                     // The first inspections of the plugins release their descriptors later.
-                    _ = try await settled()
+                    _ = try await daemon.settled()
                     let run = try await daemon.begin("honour-cancel")
                     let held = try File.list("/proc/self/fd").count
                     let before = try limitDescriptors(to: numbersWithFree(4))

@@ -20,7 +20,7 @@ extension Integration {
                 library: "plugin.so",
                 handler: "crash-in-start"
             )
-            let limits = RunLimits(runtime: .seconds(20), grace: .milliseconds(200))
+            let limits = RunLimits(runtime: .seconds(600), grace: .milliseconds(200))
             manifest.tasks.append(try TestManifest.task("good", "bad", "succeed", limits))
             return manifest
         }

@@ -20,7 +20,7 @@ final class HeldStore: Store {
 
     private let store = MemoryStore()
     private let state = Mutex(State())
-    private let arrivals = AsyncStream<Void>.makeStream()
+    private let arrivals = AsyncStream<[StoreChange]>.makeStream()
 
     func keep(history policy: HistoryPolicy) { store.keep(history: policy) }
 
@@ -64,13 +64,21 @@ final class HeldStore: Store {
             return gate
         }
         guard let gate else { return }
-        arrivals.continuation.yield()
+        arrivals.continuation.yield([])
         gate.wait()
     }
 
     /// Waits for the next commit or question that is held.
     func untilHeld() async {
         for await _ in arrivals.stream { return }
+    }
+
+    /// Waits until the commit of a new request is held; others may come before it.
+    func untilRequestHeld() async {
+        for await changes in arrivals.stream {
+            let isRequest = changes.contains { if case .accepted = $0 { true } else { false } }
+            if isRequest { return }
+        }
     }
 
     /// Answers all that was held, in order.
@@ -95,7 +103,7 @@ final class HeldStore: Store {
             guard isHeld else { return completion(result) }
             state.withLock { $0.waiting.append { completion(result) } }
         }
-        if isHeld { arrivals.continuation.yield() }
+        if isHeld { arrivals.continuation.yield(changes) }
     }
 
     var health: StoreHealth { store.health }

@@ -3,6 +3,7 @@
 @testable import BghostHost
 import BghostLinux
 import BghostModel
+import BghostServices
 import BghostTestSupport
 import Glibc
 import Testing
@@ -26,39 +27,55 @@ func withLonelyDaemon(
     )
 }
 
-/// The resources of this process once its workers have ended.
-func settled() async throws -> Holdings {
-    let clock = ContinuousClock()
-    // No promise: idle workers need processor time to end.
-    let deadline = clock.now + .seconds(60)
-    var last = try Holdings()
-    while let child = last.children.first {
-        try #require(clock.now < deadline, "\(last)")
-        // It is left to the host to be collected.
-        var end = siginfo_t()
-        waitid(P_PID, id_t(child), &end, WEXITED | WNOWAIT)
-        await Task.yield()
-        last = try Holdings()
+extension RunningHost {
+    /// The resources of this process once its workers have ended and nothing of them is under way.
+    ///
+    /// The test's time limit bounds it: idle workers need processor time to end.
+    func settled() async throws -> Holdings {
+        while true {
+            // Before its threads are waited for: from then on no worker gives them anything to do.
+            while await !host.hasNoWorkers {
+                try #require(!Task.isCancelled, "a worker lives on")
+                await Task.yield()
+            }
+            // What the threads report may give others something to do.
+            for _ in 0..<2 { await host.finishWork() }
+            let last = try Holdings()
+            if last.children.isEmpty { return last }
+            try #require(!Task.isCancelled, "\(last)")
+        }
     }
-    // The last of their descriptors close when the host is told of it.
-    for _ in 0..<200 {
+}
+
+extension Host {
+    fileprivate var hasNoWorkers: Bool { owners.executors.isEmpty }
+
+    /// Returns when the threads of the host have done what they were asked for until now.
+    ///
+    /// They collect processes, close what belonged to them, and look at folders, which takes descriptors.
+    fileprivate func finishWork() async {
+        await withCheckedContinuation { continuation in
+            services.spawner.perform { continuation.resume() }
+        }
+        for purpose in BlockingThreads.Purpose.allCases {
+            guard let thread = services.threads.existingThread(for: purpose) else { continue }
+            await withCheckedContinuation { continuation in
+                thread.perform { continuation.resume() }
+            }
+        }
+        // What they report is handled in a turn that comes before this one goes on.
         await Task.yield()
-        let next = try Holdings()
-        if next.descriptors.count < last.descriptors.count { last = next }
     }
-    return last
 }
 
 /// Returns once this process has at most so many descriptors: some close after the run that opened them.
 func releasesDescriptors(downTo held: Int) async throws {
-    let clock = ContinuousClock()
-    let deadline = clock.now + .seconds(60)
     while true {
         // The list needs a descriptor itself, which a process at its limit cannot have yet.
         let open = try? File.list("/proc/self/fd").count
         if let open, open <= held { return }
         let count = open.map { "\($0)" } ?? "all"
-        try #require(clock.now < deadline, "\(count) descriptors are open, \(held) were before")
+        try #require(!Task.isCancelled, "\(count) descriptors are open, \(held) were before")
         await Task.yield()
     }
 }

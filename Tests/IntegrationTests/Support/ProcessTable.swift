@@ -24,11 +24,12 @@ func openDescriptors() throws -> Int {
 }
 
 /// Waits for the end of a process that may be no child of this one.
+///
+/// The test's time limit bounds it: on a busy machine the process may need long for what it is ended for.
 func gone(_ pid: Int32) async throws {
-    let clock = ContinuousClock()
-    let deadline = clock.now + .seconds(5)
     while isAlive(pid) {
-        try #require(clock.now < deadline, "process \(pid) lives on")
+        // It is thrown to a test whose time is over, and names the process.
+        try #require(!Task.isCancelled, "process \(pid) lives on")
         await Task.yield()
     }
 }

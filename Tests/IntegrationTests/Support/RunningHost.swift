@@ -42,6 +42,8 @@ final class RunningHost: Sendable {
         )
         // A machine that tests run on may have started a minute ago, and no service may synchronise its clock.
         configuration.clockDoubt = { nil }
+        // A busy machine may need longer than the usual 10 s to load a plugin; `LoadTimeTests` has the limit.
+        configuration.timeouts.start = 120_000_000_000
         // Most tests have one plugin that is meant to crash, over and over.
         configuration.timeouts.crashes.pause = 0
         configuration.timeouts.crashes.crashesMax = .max

@@ -9,7 +9,8 @@ enum TestManifest {
     /// All handlers of the fixture `misbehave`.
     static let misbehaviours =
         [
-            "succeed", "echo", "fail", "retry", "progress", "stdout-lines", "params", "submit",
+            "succeed", "echo", "fail", "retry", "progress", "report-and-wait", "stdout-lines",
+            "params", "submit",
             "situation", "submit-many", "list-pending", "fail-finally", "stop-late",
             "state-and-release", "honour-cancel", "honour-cancel-poll", "honour-cancel-fd",
             "serial",
@@ -31,17 +32,22 @@ enum TestManifest {
     /// Handlers of `misbehave` that end soon after they are cancelled.
     private static let endsWhenCancelled: Set = [
         "honour-cancel", "honour-cancel-fd", "honour-cancel-poll", "complete-after-cancel",
-        "serial", "run-with-daemons", "ask-in-cancel", "crash-in-cancel", "exit-in-cancel",
+        "serial", "report-and-wait", "run-with-daemons", "ask-in-cancel", "crash-in-cancel",
+        "exit-in-cancel",
     ]
 
     /// Every handler of the fixture `misbehave` as a task of its own name, and the tasks of
     /// ``witness``.
     ///
+    /// - Parameter runtime: by default one that no test waits for; a run that a test ends must not end by itself
+    ///   on a busy machine.
     /// - Parameter grace: by default short for handlers that use all of it, and long for those that end
     ///   by themselves, so that a busy machine does not kill them.
+    /// - Parameter limited: the handlers that have these two; others have the default ones. `nil` means all.
     static func misbehave(
-        runtime: Duration = .seconds(20),
+        runtime: Duration = .seconds(600),
         grace: Duration? = nil,
+        only limited: Set<String>? = nil,
         isolation: Isolation = .worker,
         runsPerWorker: Int = 1,
         prestart: Int = 0,
@@ -65,13 +71,16 @@ enum TestManifest {
         )
         for handler in misbehaviours {
             let usual: Duration =
-                endsWhenCancelled.contains(handler) ? .seconds(5) : .milliseconds(200)
+                endsWhenCancelled.contains(handler) ? .seconds(60) : .milliseconds(200)
+            let isLimited = limited?.contains(handler) ?? true
             manifest.tasks.append(
                 try task(
                     handler,
                     "misbehave",
                     handler,
-                    RunLimits(runtime: runtime, grace: grace ?? usual),
+                    isLimited
+                        ? RunLimits(runtime: runtime, grace: grace ?? usual)
+                        : RunLimits(runtime: .seconds(600), grace: usual),
                     overlap: overlap
                 )
             )
@@ -97,7 +106,8 @@ enum TestManifest {
         _ name: String,
         library: String,
         handler: String = "succeed",
-        limits: WorkerLimits = WorkerLimits()
+        limits: WorkerLimits = WorkerLimits(),
+        grace: Duration = .milliseconds(200)
     ) throws -> Manifest {
         var manifest = try witness()
         manifest.plugins.append(
@@ -108,7 +118,7 @@ enum TestManifest {
                 "task",
                 name,
                 handler,
-                RunLimits(runtime: .seconds(20), grace: .milliseconds(200))
+                RunLimits(runtime: .seconds(600), grace: grace)
             )
         )
         return manifest
@@ -118,7 +128,7 @@ enum TestManifest {
     /// one that ends only when it is cancelled as `long`.
     static func runtime(
         _ handler: String,
-        grace: Duration = .seconds(2),
+        grace: Duration = .seconds(60),
         runsPerWorker: Int = 1
     ) throws -> Manifest {
         var manifest = try plugin(
@@ -126,7 +136,7 @@ enum TestManifest {
             library: Artifact.path("libRuntimePlugin.so"),
             handler: handler
         )
-        let limits = RunLimits(runtime: .seconds(20), grace: grace)
+        let limits = RunLimits(runtime: .seconds(600), grace: grace)
         manifest.plugins[manifest.plugins.count - 1].runsPerWorker = runsPerWorker
         manifest.tasks[manifest.tasks.count - 1].limits = limits
         manifest.tasks.append(try task("long", "runtime", "main-until-cancelled", limits))

@@ -46,7 +46,7 @@ enum TransferManifest {
                     handler,
                     "t",
                     handler,
-                    RunLimits(runtime: .seconds(20), grace: .seconds(5)),
+                    RunLimits(runtime: .seconds(600), grace: .seconds(60)),
                     overlap: .allow
                 )
             )
