@@ -171,11 +171,9 @@ import Testing
     }
 
     @Test func `a receiver that is not there gets the spans later`() async throws {
-        let server = try HTTPReceiver()
-        let url = server.url
-        // Its port refuses connections from here on.
-        server.close()
-        let setup = Setup(url)
+        let server = try HTTPReceiver(refuses: true)
+        defer { withExtendedLifetime(server) {} }
+        let setup = Setup(server.url)
         setup.record(1...2)
         try await setup.clock.endNextSleep()
         let delay = try await setup.clock.nextSleep()

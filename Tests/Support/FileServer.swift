@@ -37,7 +37,7 @@ package final class FileServer: Sendable {
     package let content: [UInt8]
     private let listener: Int32
     /// Its writing end is closed when bodies go on.
-    private let gate: (read: Int32, write: Int32)
+    private let gate: (reading: Int32, writing: Int32)
     private let state: Mutex<State>
     private let holds: AsyncStream<Void>
     private let isHeld: AsyncStream<Void>.Continuation
@@ -47,10 +47,7 @@ package final class FileServer: Sendable {
         self.content = content
         state = Mutex(State(holdAt: holdAt))
         (holds, isHeld) = AsyncStream.makeStream()
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw SystemCallError(call: "pipe", code: errno) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        gate = (ends[0], ends[1])
+        gate = try Descriptor.pipe()
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -71,14 +68,13 @@ package final class FileServer: Sendable {
 
     /// Hangs up on all, and takes no more.
     package func close() {
-        let sockets = state.withLock { state in
+        // Under the lock: a number is another test's descriptor as soon as its connection has ended.
+        state.withLock { state in
             state.isClosed = true
-            defer { state.sockets = [] }
-            return state.sockets
+            for socket in state.sockets { shutdown(socket, Int32(SHUT_RDWR)) }
         }
         release()
         shutdown(listener, Int32(SHUT_RDWR))
-        for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) }
     }
 
     package var url: String { "http://127.0.0.1:\(port)/file" }
@@ -98,7 +94,7 @@ package final class FileServer: Sendable {
             defer { state.holdAt = nil }
             return state.holdAt != nil
         }
-        if wasHeld { Glibc.close(gate.write) }
+        if wasHeld { Glibc.close(gate.writing) }
     }
 
     // MARK: Threads
@@ -126,9 +122,8 @@ package final class FileServer: Sendable {
 
     private func accept() {
         while true {
-            let socket = Glibc.accept(listener, nil, nil)
+            let socket = Descriptor.accept(listener)
             guard socket >= 0 else { return }
-            _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
             let isOpen = state.withLock { state in
                 guard !state.isClosed else { return false }
                 state.sockets.insert(socket)
@@ -228,7 +223,7 @@ package final class FileServer: Sendable {
     /// Waits until bodies go on, or the client is gone.
     private func isReleased(_ socket: Int32) -> Bool {
         var wanted = [
-            pollfd(fd: gate.read, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: gate.reading, events: Int16(POLLIN), revents: 0),
             pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
         ]
         while poll(&wanted, 2, -1) < 0, errno == EINTR {}

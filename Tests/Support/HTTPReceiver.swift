@@ -31,7 +31,8 @@ package final class HTTPReceiver: Sendable {
     private let arrived: (reading: Int32, writing: Int32)
     private let state = Mutex(State())
 
-    package init() throws {
+    /// - Parameter refuses: whether it only keeps its port, which refuses all connections.
+    package init(refuses: Bool = false) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -39,17 +40,14 @@ package final class HTTPReceiver: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && listen(listener, 64) == 0
+                bind(listener, $0, length) == 0 && (refuses || listen(listener, 64) == 0)
                     && getsockname(listener, $0, &length) == 0
             }
         }
         guard isBound else { throw SystemCallError(call: "bind", code: errno) }
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw SystemCallError(call: "pipe", code: errno) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         self.listener = listener
         port = Int(UInt16(bigEndian: address.sin_port))
-        arrived = (ends[0], ends[1])
+        arrived = try Descriptor.pipe()
     }
 
     deinit {
@@ -63,7 +61,7 @@ package final class HTTPReceiver: Sendable {
         // Of the threads of a queue there may be no more than processors, and it blocks its own.
         FileServer.onOwnThread { [self] in
             while true {
-                let connection = accept(listener, nil, nil)
+                let connection = Descriptor.accept(listener)
                 guard connection >= 0, !state.withLock(\.isClosed) else {
                     if connection >= 0 { Glibc.close(connection) }
                     return
@@ -82,9 +80,6 @@ package final class HTTPReceiver: Sendable {
         for connection in held { Glibc.close(connection) }
         shutdown(listener, Int32(SHUT_RDWR))
     }
-
-    /// Closes a receiver that was not started: its port refuses connections.
-    package func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// Answers no further request, and keeps their connections open until ``stop()``.
     package func hold() { state.withLock { $0.isHolding = true } }

@@ -52,6 +52,18 @@ package final class TemporaryDirectory: Sendable {
         return file(name)
     }
 
+    /// Writes a whole text file by way of another process, as an editor or a compiler does.
+    ///
+    /// The kernel tells watchers that a file is written when no process has it open any more, and a child that
+    /// another test forks while this process writes has it open until it becomes its program.
+    package func writeElsewhere(_ text: String, to name: String) throws {
+        let words = ["sh", "-c", #"printf %s "$1" > "$2""#, "sh", text, file(name)]
+        let made = try Command.run(words)
+        guard made.exitCode == 0 else {
+            throw SystemCallError(call: "write \(name): \(made.error)", code: EIO)
+        }
+    }
+
     /// Removes a tree without following symbolic links: a test may have put links out of it there.
     private static func removeTree(_ path: String) {
         for name in (try? File.list(path)) ?? [] {

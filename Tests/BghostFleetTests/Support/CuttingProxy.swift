@@ -54,7 +54,7 @@ final class CuttingProxy: Sendable {
     func start() {
         DispatchQueue(label: "proxy").async { [self] in
             while true {
-                let client = accept(listener, nil, nil)
+                let client = Descriptor.accept(listener)
                 guard client >= 0 else { return }
                 let upstream = socket(
                     AF_UNIX,

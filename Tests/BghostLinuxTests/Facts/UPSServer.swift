@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostLinux
+import BghostTestSupport
 import Glibc
 
 /// A TCP server on the loopback that answers lines as a test says.
@@ -38,7 +39,7 @@ final class UPSServer: Sendable {
 
     private static func serve(_ listener: Int32, _ answer: (String) -> String?) {
         while true {
-            let client = accept(listener, nil, nil)
+            let client = Descriptor.accept(listener)
             guard client >= 0 else { break }
             var line: [UInt8] = []
             var byte: UInt8 = 0
