@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 import BghostTransferRules
 @testable import BghostStore
 import BghostTestSupport
 @testable import BghostTransfer
+import Glibc
+import Synchronization
 import Testing
 
 /// Ends of transfers: delivered to the run that waits, or to the session.
@@ -22,6 +25,55 @@ struct TransferEndTests {
         } test: { port in
             try await withBench(bench) { try await body($0, "http://127.0.0.1:\(port)/x") }
         }
+    }
+
+    @Test func `The observer is told of an end before the callers that wait for it`() async throws {
+        let observer = SlowObserver()
+        let folder = try TemporaryDirectory()
+        let host = FileHost(Self.content)
+        try await withRawServer {
+            _ = host.note($0)
+            return try await host.serve($0, $1)
+        } test: { port in
+            let clock = ManualClock()
+            let engine = TransferEngine(
+                journal: MemoryTransferJournal(),
+                clock: clock,
+                observer: observer
+            ) { _ in
+                TransferAccess(writable: [folder.path], readable: [], permits: { _, _ in true })
+            }
+            let request = TransferRequest(
+                id: RunID(high: 1, low: 1),
+                plugin: "p",
+                session: "s",
+                kind: .download,
+                url: "http://127.0.0.1:\(port)/x",
+                file: folder.file("file"),
+                createdAt: clock.unixNow
+            )
+            _ = try await engine.create(request)
+            let record = await engine.take(request.id, of: "p")
+            #expect(record?.status.state == .done)
+            let isTold = observer.isTold.load(ordering: .acquiring)
+            #expect(isTold)
+            await engine.shutDown()
+        }
+    }
+
+    /// Takes its time with an end, as one on a busy machine may.
+    private final class SlowObserver: TransferObserver {
+        let isTold = Atomic(false)
+
+        func transferChanged(_ record: TransferRecord) {
+            guard record.status.state == .done else { return }
+            usleep(100_000)
+            isTold.store(true, ordering: .releasing)
+        }
+
+        func sessionEnded(_ end: SessionEnd) {}
+
+        func journalFailed(_ error: TransferJournalError) {}
     }
 
     @Test func `The journal keeps an end until its receiver confirms it`() async throws {

@@ -18,12 +18,22 @@ extension TransferEngine {
         )
         entry.record.status = entry.machine.status
         live[id] = entry
-        for effect in effects { execute(effect, id) }
+        var end: TransferRecord?
+        for effect in effects { execute(effect, id, &end) }
         if entry.machine.status != before { observer?.transferChanged(entry.record) }
+        // After the observer has been told: who waits for the end sees all that it brings.
+        if let end {
+            for taker in entry.takers.values { taker.resume(returning: end) }
+            for waiter in entry.waiters.values { waiter.resume(returning: end) }
+        }
         grantSlots()
     }
 
-    private func execute(_ effect: TransferMachine.Effect, _ id: RunID) {
+    private func execute(
+        _ effect: TransferMachine.Effect,
+        _ id: RunID,
+        _ end: inout TransferRecord?
+    ) {
         guard let entry = live[id] else { return }
         switch effect {
         case .arm(let moment): arm(id, moment)
@@ -42,7 +52,7 @@ extension TransferEngine {
             entry.task?.cancel()
             dropMovers(of: id)
         case .save: keep([.changed(id, entry.record.status)])
-        case .end: end(id)
+        case .end: end = self.end(id)
         }
     }
 
@@ -176,8 +186,9 @@ extension TransferEngine {
 
     // MARK: The end
 
-    private func end(_ id: RunID) {
-        guard let entry = live.removeValue(forKey: id) else { return }
+    /// - Returns: what the callers that wait for the end get.
+    private func end(_ id: RunID) -> TransferRecord? {
+        guard let entry = live.removeValue(forKey: id) else { return nil }
         let record = entry.record
         let isTaken = entry.machine.attachments > 0
         let isQuiet = !record.request.notifiesSession
@@ -206,9 +217,8 @@ extension TransferEngine {
             ended[id] = record
             armSweep()
         }
-        for taker in entry.takers.values { taker.resume(returning: record) }
-        for waiter in entry.waiters.values { waiter.resume(returning: record) }
         reportIfComplete(record.sessionKey)
+        return record
     }
 
     private func removePart(_ request: TransferRequest, after task: Task<Void, Never>?) {
