@@ -165,7 +165,7 @@ struct TransferSpaceTests {
             _ = host.note(request)
             return try await host.serve(request, responder)
         } test: { port in
-            let words = "download \(folder.path) http://127.0.0.1:\(port)/x 50000000000"
+            let words = "download \(folder.path) http://127.0.0.1:\(port)/x 3600000000000"
             let runner = "exec \(Artifact.path("transfer-runner")) \(words)"
             // In blocks of 512 bytes: a megabyte.
             let bounded = try await Command.runApart(["sh", "-c", "ulimit -f 2048; \(runner)"])

@@ -177,7 +177,7 @@ struct TransferTrustTests {
             let program =
                 ["env", isTold ? "SSL_CERT_FILE=\(file)" : "X=1"]
                 + [Artifact.path("transfer-runner"), "download", folder.path]
-                + ["https://127.0.0.1:\(port)/x", "50000000000"]
+                + ["https://127.0.0.1:\(port)/x", "3600000000000"]
             let result = try await NIOThreadPool.singleton.runIfActive { try Command.run(program) }
             #expect(result.output.hasPrefix(isTold ? "done\n" : "failed "), "\(result)")
         }
