@@ -45,7 +45,7 @@ final class LogFileWriter {
         olderFiles = settings.olderFiles
     }
 
-    deinit { if fd >= 0 { close(fd) } }
+    deinit { closeFile() }
 
     // MARK: Lines
 
@@ -166,8 +166,7 @@ final class LogFileWriter {
     }
 
     private func end(_ problem: LogFileError?) -> Bool {
-        close(fd)
-        fd = -1
+        closeFile()
         self.problem = problem
         return false
     }
@@ -196,6 +195,16 @@ final class LogFileWriter {
             lstat(path.live, &named) != 0 || named.st_ino != own.st_ino
             || named.st_dev != own.st_dev
         guard own.st_nlink == 0 else { return }
+        closeFile()
+    }
+
+    /// Gives up the file and its lock.
+    ///
+    /// To close it is not enough: a program that is being started has a copy of the descriptor, and with it the
+    /// lock, until it is executed.
+    private func closeFile() {
+        guard fd >= 0 else { return }
+        flock(fd, LOCK_UN)
         close(fd)
         fd = -1
     }
@@ -205,8 +214,7 @@ final class LogFileWriter {
         reopenIfDeleted()
         guard fd < 0 || isMoved else { return }
         sync()
-        if fd >= 0 { close(fd) }
-        fd = -1
+        closeFile()
         begin()
     }
 
@@ -227,8 +235,7 @@ final class LogFileWriter {
         sync()
         reopenIfDeleted()
         guard fd >= 0, !isMoved else {
-            if fd >= 0 { close(fd) }
-            fd = -1
+            closeFile()
             begin()
             return
         }
@@ -239,8 +246,7 @@ final class LogFileWriter {
             return
         }
         removeOlder()
-        close(fd)
-        fd = -1
+        closeFile()
         syncFolder()
         begin()
     }

@@ -155,6 +155,25 @@ import Testing
         #expect(all().count == 1)
     }
 
+    @Test func `A program that is being started does not keep the file`() throws {
+        var first: LogFileWriter? = writer()
+        first?.write([entry(1)])
+        // Such a program has a copy of each descriptor until it is executed.
+        let copies = try BghostTestSupport.File.list("/proc/self/fd").compactMap(Int32.init)
+            .filter { descriptor in
+                var (one, other) = (stat(), stat())
+                return fstat(descriptor, &one) == 0 && stat(folder.file("log"), &other) == 0
+                    && one.st_ino == other.st_ino && one.st_dev == other.st_dev
+            }
+            .map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
+        defer { for copy in copies { close(copy) } }
+        #expect(copies.count == 1)
+        first = nil
+        let second = writer()
+        second.write([entry(2)])
+        #expect(second.problem == nil)
+    }
+
     @Test func `A deleted file, and a deleted folder, is made again`() throws {
         let path = LogPath(live: folder.file("sub/log"), allowsUntrustedFiles: false)
         let writer = LogFileWriter(path, LogSettings())
@@ -297,7 +316,7 @@ import Testing
         try files.prepare(settings)
         files.apply(settings)
         files.write(entry(4))
-        files.flush()
+        files.flush(seconds: 120)
         #expect(all().map(\.sequence) == [4, 3, 2, 1])
         #expect(
             try LogFileRecord(stateDirectory: folder.path).search(LogSearch(LogFilter(), limit: 9))
@@ -307,7 +326,7 @@ import Testing
         // Without a file, nothing is kept and the record is removed.
         files.apply(LogSettings())
         files.write(entry(5))
-        files.flush()
+        files.flush(seconds: 120)
         #expect(files.status == nil)
         #expect(throws: LogFileError.self) { try LogFileRecord(stateDirectory: folder.path) }
     }
@@ -334,7 +353,7 @@ import Testing
         for _ in 0..<20_000 { files.write(loud) }
         for number in 1...100 { files.write(entry(number, "daemon")) }
         files.apply(LogSettings(file: "log"))
-        files.flush()
+        files.flush(seconds: 120)
         let lines = all()
         #expect(lines.count { $0.message == "daemon" } == 100)
         #expect(lines.count { $0.plugin == "loud" } == 6144)
