@@ -130,6 +130,8 @@ import Testing
         #expect(write(pipe.writing, "x", 1) == 1)
         #expect(read(pipe.reading, &byte, 1) == 1)
         close(pipe.writing)
+        // Programs that other tests start have a copy of it until they are executed.
+        Program.wait(for: pipe.reading)
         #expect(read(pipe.reading, &byte, 1) == 0)
         close(pipe.reading)
     }

@@ -5,7 +5,7 @@ import BghostTestSupport
 import Glibc
 import Testing
 
-/// The kernel reports a change before the call that made it returns, so the tests need not wait.
+/// The kernel reports a change before the call, or the process, that made it ends, so the tests need not wait.
 @Suite(.timeLimit(.minutes(5))) struct FileWatchTests {
     private let folder: TemporaryDirectory
     private let watch: FileWatch
@@ -23,9 +23,9 @@ import Testing
         #expect(watch.watch([folder.file("a.so")], for: "a"))
         #expect(watch.watch([folder.file("b.so")], for: "b"))
         #expect(watch.changes() == [])
-        try folder.write("1", to: "other.so")
+        try folder.writeElsewhere("1", to: "other.so")
         #expect(watch.changes() == [])
-        try folder.write("1", to: "a.so")
+        try folder.writeElsewhere("1", to: "a.so")
         #expect(watch.changes() == ["a"])
         #expect(watch.changes() == [])
         try #require(rename(folder.file("a.so"), folder.file("b.so")) == 0)
@@ -34,15 +34,15 @@ import Testing
 
     @Test(arguments: ["chmod", "link", "unlink", "rename", "write"])
     func `Tells of each way to change`(way: String) throws {
-        try folder.write("1", to: "other.so")
-        if way != "link" { try folder.write("1", to: "a.so") }
+        try folder.writeElsewhere("1", to: "other.so")
+        if way != "link" { try folder.writeElsewhere("1", to: "a.so") }
         watch.watch([folder.file("a.so")], for: "a")
         switch way {
         case "chmod": try #require(chmod(folder.file("a.so"), 0o755) == 0)
         case "link": try #require(link(folder.file("other.so"), folder.file("a.so")) == 0)
         case "unlink": try #require(unlink(folder.file("a.so")) == 0)
         case "rename": try #require(rename(folder.file("other.so"), folder.file("a.so")) == 0)
-        default: try folder.write("2", to: "a.so")
+        default: try folder.writeElsewhere("2", to: "a.so")
         }
         #expect(watch.changes() == ["a"])
     }
@@ -51,9 +51,9 @@ import Testing
         try makeFolder("one")
         try makeFolder("two")
         try #require(symlink("one", folder.file("current")) == 0)
-        try folder.write("1", to: "one/a.so")
+        try folder.writeElsewhere("1", to: "one/a.so")
         watch.watch([folder.file("current/a.so")], for: "a")
-        try folder.write("2", to: "one/a.so")
+        try folder.writeElsewhere("2", to: "one/a.so")
         #expect(watch.changes() == ["a"])
         try #require(symlink("two", folder.file("next")) == 0)
         try #require(rename(folder.file("next"), folder.file("current")) == 0)
@@ -69,7 +69,7 @@ import Testing
         try makeFolder("later/inner")
         #expect(watch.changes() == ["a"])
         watch.watch([path], for: "a")
-        try folder.write("1", to: "later/inner/a.so")
+        try folder.writeElsewhere("1", to: "later/inner/a.so")
         #expect(watch.changes() == ["a"])
         try #require(unlink(path) == 0)
         try #require(rmdir(folder.file("later/inner")) == 0)
@@ -80,9 +80,9 @@ import Testing
         watch.watch([folder.file("a.so"), folder.file("both.so")], for: "a")
         watch.watch([folder.file("both.so")], for: "b")
         watch.watch([], for: "a")
-        try folder.write("1", to: "a.so")
+        try folder.writeElsewhere("1", to: "a.so")
         #expect(watch.changes() == [])
-        try folder.write("1", to: "both.so")
+        try folder.writeElsewhere("1", to: "both.so")
         #expect(watch.changes() == ["b"])
     }
 

@@ -61,17 +61,16 @@ import Testing
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
-        // Other programs that keep every processor busy do not count.
         await resident.beUrgent()
-        let deadline = await resident.setDeadline(in: 400_000_000, andWorkFor: 350_000_000)
-        let events = await resident.events { !$0.isEmpty }
-        let times = events.compactMap { event -> MonotonicInstant? in
-            if case .deadline(let now) = event { now } else { nil }
+        // A fault makes each round late, and a busy machine some of them.
+        for round in 1...20 {
+            let deadline = await resident.setDeadline(in: 400_000_000, andWorkFor: 350_000_000)
+            let now = try #require(await resident.deadline(round))
+            #expect(now >= deadline)
+            // It was 350 ms late before.
+            if now < deadline + 250_000_000 { return }
         }
-        let now = try #require(times.first)
-        #expect(now >= deadline)
-        // It was 350 ms late before; on a machine that is busy it may be somewhat.
-        #expect(now < deadline + 250_000_000)
+        Issue.record("each deadline was late")
     }
 
     @Test func `A deadline fires once and not early`() async throws {
@@ -79,20 +78,16 @@ import Testing
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
         await resident.beUrgent()
-        for _ in 0..<20 {
-            let before = await resident.events { _ in true }.count
+        var latenessMin = UInt64.max
+        for round in 1...20 {
             let deadline = Monotonic.now + 3_000_000
             await resident.setDeadline(deadline)
-            let events = await resident.events { $0.count > before }
-            #expect(events.count == before + 1)
-            guard case .deadline(let now) = events.last else {
-                Issue.record("\(events)")
-                return
-            }
+            let now = try #require(await resident.deadline(round))
             #expect(now >= deadline)
-            // Generous: the machine may be busy. A wait rounded up to seconds is what this finds.
-            #expect(now.since(deadline) < 500_000_000)
+            latenessMin = min(latenessMin, now.since(deadline))
         }
+        // A wait rounded up to seconds is what this finds; a busy machine makes some late, not all.
+        #expect(latenessMin < 500_000_000)
     }
 
     @Test func `Jobs that queue the next one hold back neither deadlines nor descriptors`()
@@ -103,8 +98,7 @@ import Testing
         defer { resident.reactor.stop() }
         let pipe = try Pipe.make()
         defer { closeBoth(pipe) }
-        await resident.setDeadline(Monotonic.now + 10_000_000)
-        #expect(await resident.yield(untilEvents: 1) > 0)
+        #expect(await resident.yield(untilEvents: 1, deadlineIn: 10_000_000) > 0)
         #expect(write(pipe.writing, "x", 1) == 1)
         try await resident.watch([(pipe.reading, 7)], for: .input)
         _ = await resident.yield(untilEvents: 2)

@@ -46,7 +46,7 @@ import Testing
     /// In a network of its own, which the reactor's thread moves to and which ends with it.
     @Test(.enabled(if: canMakeNetworks, "needs root and ip"))
     func `The kernel reports changes`() async throws {
-        let resident = try FactsResident()
+        let resident = try FactsResident(standsStill: true)
         try #require(await resident.perform { Self.leaveNetwork() } == 0)
         func ip(_ words: String) async throws {
             let result = try await resident.perform {

@@ -25,7 +25,7 @@ import Testing
                 }
             ]
         }
-        began.wait(seconds: 30)
+        began.wait()
         await resident.pass(seconds: 31)
         await resident.pass(seconds: 31)
         let silent = await resident.sheet[.storage]

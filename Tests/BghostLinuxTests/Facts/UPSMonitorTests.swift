@@ -6,6 +6,11 @@ import BghostTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct UPSMonitorTests {
+    /// What a client says that a slow machine does not hurry.
+    private static func read(_ address: UPSMonitor.Address) -> [FactReading] {
+        UPSMonitor(address, timeout: .seconds(3600)).read()
+    }
+
     /// A server that knows one supply with these variables.
     private static func server(_ variables: [String: String]) throws -> UPSServer {
         try UPSServer { line in
@@ -48,7 +53,7 @@ import Testing
         variables["battery.charge"] = charge
         variables["battery.runtime"] = runtime
         let server = try Self.server(variables)
-        let readings = UPSMonitor(server.address).read()
+        let readings = Self.read(server.address)
         #expect(readings.map(\.requirement) == [.externalPower, .batteryNotLow])
         #expect(readings.map(\.measure) == [power, battery])
         #expect(readings.allSatisfy { $0.origin == .ups })
@@ -67,12 +72,12 @@ import Testing
             }
             return "VAR \(words[2]) ups.status \"\(words[2] == "b" ? "OB" : "OL")\"\r\n"
         }
-        let both = UPSMonitor(server.address).read()
+        let both = Self.read(server.address)
         #expect(both[0].measure == .state(false))
         #expect(both[0].text == "b ups.status=OB")
         var address = server.address
         address.supply = "a"
-        #expect(UPSMonitor(address).read()[0].measure == .state(true))
+        #expect(Self.read(address)[0].measure == .state(true))
     }
 
     /// Errors that a server may return, and the resulting state.
@@ -135,7 +140,7 @@ import Testing
 
     @Test(arguments: answers) func `Other answers make it unknown`(answer: Answer) throws {
         let server = try UPSServer(saying: answer.text)
-        for reading in UPSMonitor(server.address).read() {
+        for reading in Self.read(server.address) {
             #expect(reading.measure == .unknown)
             #expect(reading.text == answer.reading)
         }
@@ -144,7 +149,7 @@ import Testing
     @Test func `A server that closes is unknown`() throws {
         let server = try UPSServer { _ in nil }
         #expect(
-            UPSMonitor(server.address).read()[0].text
+            Self.read(server.address)[0].text
                 == "the connection was closed in mid-answer"
         )
     }
@@ -159,7 +164,7 @@ import Testing
     @Test func `A supply without a server is unknown`() throws {
         // No process listens at port 1 of the loopback.
         let address = UPSMonitor.Address(host: "127.0.0.1", port: 1, supply: "a")
-        let reading = UPSMonitor(address).read()[0]
+        let reading = Self.read(address)[0]
         #expect(reading.measure == .unknown)
         #expect(reading.text == "connect to 127.0.0.1:1: Connection refused")
         #expect(reading.source == "a@127.0.0.1:1")

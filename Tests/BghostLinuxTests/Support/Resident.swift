@@ -53,8 +53,10 @@ actor Resident: ReactorClient {
 
     /// Yields until there are so many events: each yield is a job that queues the next one.
     ///
+    /// - Parameter delay: sets a deadline so far ahead, in the turn of the first yield.
     /// - Returns: the number of yields.
-    func yield(untilEvents count: Int) async -> Int {
+    func yield(untilEvents count: Int, deadlineIn delay: UInt64? = nil) async -> Int {
+        if let delay { reactor.deadline = Monotonic.now + delay }
         var yields = 0
         while events.count < count {
             await Task.yield()
@@ -94,6 +96,15 @@ actor Resident: ReactorClient {
         guard !isEnough(events) else { return events }
         await withCheckedContinuation { waiting = (isEnough, $0) }
         return events
+    }
+
+    /// The time of a deadline once it has passed; the first is 1.
+    ///
+    /// - Returns: `nil` if more than these have happened.
+    func deadline(_ number: Int) async -> MonotonicInstant? {
+        let events = await events { $0.count >= number }
+        guard events.count == number, case .deadline(let now) = events.last else { return nil }
+        return now
     }
 
     private func note(_ event: Event) {
