@@ -193,7 +193,7 @@ struct AccessTests {
     func `Members do not keep the operator out`() async throws {
         let folder = try TemporaryDirectory()
         try open(folder)
-        var limits = ControlLimits()
+        var limits = ControlLimits.patient
         limits.connectionsMax = 2
         let access = ControlAccess(group: .init(id: Self.group, role: .read))
         let follower = Mutex<Task<Void, any Error>?>(nil)

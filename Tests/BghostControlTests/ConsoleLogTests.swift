@@ -75,7 +75,7 @@ import Testing
         let stream = try Stream(folder)
         let log = log(stream, .text)
         log.write(entry())
-        log.flush()
+        log.flush(seconds: 120)
         #expect(
             try stream.text == "2026-11-24T05:59:31.272Z error   com.acme.storm it failed\n"
         )
@@ -85,7 +85,7 @@ import Testing
         let stream = try Stream(folder)
         let log = log(stream, .auto, journal: "1:1")
         log.write(entry())
-        log.flush()
+        log.flush(seconds: 120)
         #expect(try stream.text.hasPrefix("{"))
     }
 
@@ -94,7 +94,7 @@ import Testing
         let log = log(stream, .auto, journal: stream.name, journalPath: journal.address)
         log.write(entry())
         log.write(entry(.debug, "two\nlines", event: ""))
-        log.flush()
+        log.flush(seconds: 120)
         let first = try #require(journal.text()).split(separator: "\n").map(String.init)
         #expect(
             first == [
@@ -115,14 +115,14 @@ import Testing
         let path = folder.file("journal")
         let log = log(stream, .auto, journal: stream.name, journalPath: path)
         log.write(entry(.warning))
-        log.flush()
+        log.flush(seconds: 120)
         #expect(
             try stream.text == "<4>2026-11-24T05:59:31.272Z warning com.acme.storm it failed\n"
         )
         // Back again, it gets fields.
         let journal = try DatagramReceiver(path)
         log.write(entry())
-        log.flush()
+        log.flush(seconds: 120)
         #expect(try #require(journal.text()).contains("BGHOST_EVENT=run.ended"))
     }
 
@@ -130,7 +130,7 @@ import Testing
         let (stream, journal) = (try Stream(folder), try DatagramReceiver(folder.file("journal")))
         let log = log(stream, .json, journal: stream.name, journalPath: journal.address)
         log.write(entry())
-        log.flush()
+        log.flush(seconds: 120)
         #expect(try stream.text.hasPrefix("{"))
         #expect(journal.text(within: 0) == nil)
     }

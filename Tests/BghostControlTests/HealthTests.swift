@@ -55,7 +55,7 @@ import Testing
             let ready = try await Self.get("/readyz", serving)
             #expect(ready.hasPrefix("HTTP/1.1 503 "))
             #expect(ready.contains(#""word":"store""#) && ready.contains(#""word":"stopping""#))
-            let answer = try await serving.ask { try await $0.readiness() }
+            let answer = try await serving.ask { try await $0.readiness(within: .seconds(60)) }
             #expect(answer.value == Self.failing)
         }
     }
@@ -64,7 +64,7 @@ import Testing
     {
         let host = MemoryHost()
         await host.hang()
-        try await Serving.with(host) { serving in
+        try await Serving.with(host, limits: ControlLimits()) { serving in
             let clock = ContinuousClock()
             let start = clock.now
             let alive = try await Self.get("/healthz", serving)

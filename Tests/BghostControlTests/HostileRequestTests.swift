@@ -39,7 +39,7 @@ import Testing
 
     @Test(arguments: SeededGenerator.seeds(4))
     func `The server answers or closes malformed requests`(seed: UInt64) async throws {
-        var limits = ControlLimits()
+        var limits = ControlLimits.patient
         // For incomplete requests; the server answers complete ones in time also on a busy machine.
         limits.receiveTime = .milliseconds(300)
         limits.idleTime = .milliseconds(300)
@@ -60,8 +60,17 @@ import Testing
                 }
                 #expect(answered > 20)
             }
-            // The server still answers valid requests.
-            _ = try await serving.ask { try await $0.status() }
+            // The server still answers valid requests, those that a busy machine sends in time.
+            try await onThread {
+                let request = "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                var answer = ""
+                while answer.isEmpty {
+                    let connection = try RawConnection(serving.socketPath)
+                    connection.send(request)
+                    answer = connection.receiveAnswer()
+                }
+                #expect(answer.hasPrefix("HTTP/1.1 200 "))
+            }
         }
     }
 

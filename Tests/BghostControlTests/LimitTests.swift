@@ -6,6 +6,7 @@ import BghostPolicy
 @testable import BghostControl
 import BghostTestSupport
 import Glibc
+import Synchronization
 import Testing
 
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
@@ -105,7 +106,7 @@ struct LimitTests {
         "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
     ])
     func `Closes on a request that is never completed`(text: String) async throws {
-        var limits = ControlLimits()
+        var limits = ControlLimits.patient
         limits.receiveTime = .milliseconds(100)
         try await Serving.with(limits: limits) { serving in
             let answer = try await onThread {
@@ -122,7 +123,7 @@ struct LimitTests {
         "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n",
     ])
     func `A byte now and then does not extend the time`(text: String) async throws {
-        var limits = ControlLimits()
+        var limits = ControlLimits.patient
         limits.receiveTime = .milliseconds(300)
         try await Serving.with(limits: limits) { serving in
             try await onThread {
@@ -135,7 +136,7 @@ struct LimitTests {
     }
 
     @Test func `Closes an idle connection behind an answer`() async throws {
-        var limits = ControlLimits()
+        var limits = ControlLimits.patient
         limits.idleTime = .milliseconds(50)
         try await Serving.with(limits: limits) { serving in
             let answer = try await onThread {
@@ -148,24 +149,30 @@ struct LimitTests {
     }
 
     @Test func `A wait outlasts the deadlines`() async throws {
-        var limits = ControlLimits()
-        // A busy machine may take a while to send the request itself.
-        limits.receiveTime = .milliseconds(1000)
-        limits.idleTime = .milliseconds(100)
-        try await Serving.with(limits: limits) { serving in
-            let run = await serving.host.begin("com.acme.storm")
-            try await onThread {
-                let connection = try RawConnection(serving.socketPath)
-                connection.send(
-                    "GET /v1/requests/\(run.request)/run HTTP/1.1\r\nHost: localhost\r\n\r\n"
-                )
-                #expect(!connection.isReadable(within: 1500))
+        // On a busy machine the request itself may be late for the shorter times.
+        for milliseconds: Int32 in [1000, 10_000, 40_000] {
+            var limits = ControlLimits.patient
+            limits.receiveTime = .milliseconds(Int(milliseconds))
+            limits.idleTime = .milliseconds(100)
+            let isOpen = Mutex(false)
+            try await Serving.with(limits: limits) { serving in
+                let run = await serving.host.begin("com.acme.storm")
+                try await onThread {
+                    let connection = try RawConnection(serving.socketPath)
+                    connection.send(
+                        "GET /v1/requests/\(run.request)/run HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                    )
+                    let isEnded = connection.isReadable(within: milliseconds * 3 / 2)
+                    isOpen.withLock { $0 = !isEnded }
+                }
             }
+            if isOpen.withLock({ $0 }) { return }
         }
+        Issue.record("each wait ended at a deadline")
     }
 
     @Test func `Closes on a client that does not take its answer`() async throws {
-        var limits = ControlLimits()
+        var limits = ControlLimits.patient
         limits.stallTime = .milliseconds(200)
         let filling = String(repeating: "x", count: 200 << 10)
         try await Serving.with(limits: limits) { serving in
@@ -179,7 +186,7 @@ struct LimitTests {
                 connection.send("GET /v1/runs?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 // Hung up, and not merely readable.
                 var end = pollfd(fd: connection.fd, events: 0, revents: 0)
-                #expect(poll(&end, 1, 20_000) == 1)
+                #expect(poll(&end, 1, -1) == 1)
                 return connection.receiveAll()
             }
             #expect(answer.hasPrefix("HTTP/1.1 200 "))
@@ -191,7 +198,7 @@ struct LimitTests {
     // MARK: - Many clients
 
     @Test func `Further connections wait for a free place`() async throws {
-        var limits = ControlLimits()
+        var limits = ControlLimits.patient
         limits.connectionsMax = 2
         try await Serving.with(limits: limits) { serving in
             try await onThread {

@@ -83,11 +83,11 @@ final class ConsoleLog: LogConsole {
         }
     }
 
-    /// Waits until all lines are written, for at most one second.
-    func flush() {
+    /// Waits until all lines are written, for at most so many seconds.
+    func flush(seconds: Int = 1) {
         let done = ThreadGate()
         thread.perform { done.open() }
-        done.wait(seconds: 1)
+        done.wait(seconds: seconds)
     }
 
     private func put(_ entry: LogEntry) {

@@ -88,7 +88,12 @@ package struct DashboardServer: Service, CustomStringConvertible {
 
     private func server() throws -> any Service {
         let logger = Logger(label: "bghost.dashboard") { _ in SwiftLogNoOpLogHandler() }
-        let routes = ControlRoutes(host: host, notifications: notifications, dashboard: dashboard)
+        let routes = ControlRoutes(
+            host: host,
+            notifications: notifications,
+            dashboard: dashboard,
+            limits: limits
+        )
         let responder = routes.router(for: .dashboard).buildResponder()
         let (host, dashboard, onReady) = (host, dashboard, onReady)
         return try HTTPServerBuilder.http1(configuration: .bounded(limits, first: [])).buildServer(

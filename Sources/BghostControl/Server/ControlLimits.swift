@@ -38,6 +38,8 @@ package struct ControlLimits: Equatable, Sendable {
     var idleTime: Duration = .seconds(10)
     /// The time limit for a client to receive more of its response.
     var stallTime: Duration = .seconds(10)
+    /// How long the daemon's main thread may take to answer a question of its health.
+    var answerTime: Duration = .seconds(1)
 
     init() {}
 }

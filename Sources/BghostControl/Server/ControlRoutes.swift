@@ -21,6 +21,7 @@ struct ControlRoutes: Sendable {
     let host: any HostControl
     var notifications: (any NotificationControl)?
     var dashboard: Dashboard?
+    var limits = ControlLimits()
     var onFault: @Sendable (Endpoint, FaultCode) -> Void = { _, _ in }
 
     func router(for entrance: Entrance = .socket) -> Router<Context> {
@@ -63,7 +64,7 @@ struct ControlRoutes: Sendable {
         endpoints.on(.expire) { _, context in
             try await expire(context.parameters.require("id"))
         }
-        HealthRoutes(host: host).add(to: endpoints)
+        HealthRoutes(host: host, answerTime: limits.answerTime).add(to: endpoints)
         MetricsRoute(host: host).add(to: endpoints)
         OperatorRoutes(host: host).add(to: endpoints)
         SimulationRoutes(host: host).add(to: endpoints)

@@ -111,6 +111,7 @@ package struct ControlServer: Service, CustomStringConvertible {
             host: host,
             notifications: notifications,
             dashboard: dashboard,
+            limits: limits,
             onFault: onFault
         )
         let (responder, logger, onVerb) = (routes.router().buildResponder(), logger, onVerb)

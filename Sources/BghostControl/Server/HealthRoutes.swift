@@ -10,7 +10,7 @@ internal import Synchronization
 struct HealthRoutes: Sendable {
     let host: any HostControl
     /// How long the main thread may take to answer.
-    var answerTime: Duration = .seconds(1)
+    let answerTime: Duration
     /// How long the disk may take to answer.
     var diskTime: Duration = .seconds(10)
 

@@ -8,6 +8,18 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
+extension ControlLimits {
+    /// A client and a server of the same test may have to wait for a processor.
+    static var patient: ControlLimits {
+        var limits = ControlLimits()
+        limits.receiveTime = .seconds(3600)
+        limits.idleTime = .seconds(3600)
+        limits.stallTime = .seconds(3600)
+        limits.answerTime = .seconds(3600)
+        return limits
+    }
+}
+
 /// A control server on a socket in a folder of its own.
 struct Serving: Sendable {
     let host: MemoryHost
@@ -19,7 +31,7 @@ struct Serving: Sendable {
         _ host: MemoryHost = MemoryHost(),
         notifications: (any NotificationControl)? = nil,
         dashboard: Dashboard? = nil,
-        limits: ControlLimits = ControlLimits(),
+        limits: ControlLimits = .patient,
         access: ControlAccess = ControlAccess(),
         onVerb: @escaping @Sendable (ControlVerb) -> Void = { _ in },
         in folder: TemporaryDirectory? = nil,
