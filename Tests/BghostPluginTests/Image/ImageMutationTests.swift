@@ -26,7 +26,8 @@ import Testing
                 // Mostly in the headers and tables: the rest is code, which the inspection does not read.
                 let limit = Bool.random(using: &generator) ? 0x800 : bytes.count
                 let index = Int.random(in: 0..<min(limit, bytes.count), using: &generator)
-                bytes[index] = Bool.random(using: &generator) ? .random(in: 0...255) : 0xFF
+                bytes[index] =
+                    Bool.random(using: &generator) ? .random(in: 0...255, using: &generator) : 0xFF
             }
             if try isRefused(bytes) { refused += 1 }
         }

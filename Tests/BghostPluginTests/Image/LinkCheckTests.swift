@@ -128,7 +128,8 @@ import Testing
             for _ in 0..<Int.random(in: 4...40, using: &generator) {
                 // Behind the headers lie the tables of symbols, hashes and versions.
                 let index = Int.random(in: 0x200..<min(0xA00, bytes.count), using: &generator)
-                bytes[index] = Bool.random(using: &generator) ? .random(in: 0...255) : 0xFF
+                bytes[index] =
+                    Bool.random(using: &generator) ? .random(in: 0...255, using: &generator) : 0xFF
             }
             if problem(try folder.write(bytes, to: "damaged.so")) != nil { refused += 1 }
         }
