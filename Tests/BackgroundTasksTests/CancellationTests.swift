@@ -5,7 +5,7 @@ import BghostTestSupport
 import CBghost
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct CancellationTests {
     @Test func `Cancel ends a sleep and the run is cancelled`() async throws {
         let begun = Signal<Void>()

@@ -126,11 +126,10 @@ import Testing
     @Test func `A desktop notification runs notify-send`() async throws {
         let folder = try TemporaryDirectory()
         let file = folder.file("out")
-        let program = try folder.write(
+        let program = try folder.writeProgram(
             "#!/bin/sh\nprintf '%s\\n' \"$@\" > \(file)\n",
             to: "notify-send"
         )
-        #expect(chmod(program, 0o700) == 0)
         let ending = try await deliver(
             ScriptedHost(),
             #"{"type":"desktop","program":"\#(program)"}"#

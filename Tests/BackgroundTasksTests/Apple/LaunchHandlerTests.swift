@@ -49,13 +49,13 @@ struct LaunchHandlerTests {
         let failed = try await host.launch("badly")
         #expect(failed.outcome == .failed)
         #expect(failed.message == "setTaskCompleted(success: false)")
-        let hurried = try TestHost(plugin, patience: .seconds(1))
-        let expired = try await hurried.launchAndExpire("long")
+        let expiring = try TestHost(plugin)
+        let expired = try await expiring.launchAndExpire("long")
         #expect(expired.outcome == .succeeded)
         #expect(expired.stopReason == .expired)
         // The thread that cancels is none of the run's, and yet the line is the run's.
-        #expect(hurried.logs.map(\.message) == ["expired"])
-        #expect(hurried.logs.map(\.identifier) == ["long"])
+        #expect(expiring.logs.map(\.message) == ["expired"])
+        #expect(expiring.logs.map(\.identifier) == ["long"])
     }
 
     @Test func `Work on a serial queue keeps its order and knows its run`() async throws {
