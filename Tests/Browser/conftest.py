@@ -54,8 +54,8 @@ def manifest():
         },
         "tasks": {
             "test.echo": task("echo"),
-            "test.hold": task("hold", limits={"runtime": "1h", "grace": "5s"}),
-            "test.long": task("hold", submitAtStart=True, limits={"runtime": "1h", "grace": "5s"}),
+            "test.hold": task("hold", limits={"runtime": "1h", "grace": "50s"}),
+            "test.long": task("hold", submitAtStart=True, limits={"runtime": "1h", "grace": "50s"}),
             "test.late": task("echo", calendar="30 2 1 1 *", timeZone="Europe/Berlin"),
             "test.blocked": task("echo", submitAtStart=True, requires={"probes": ["vpn"]}),
             "test.fail": task("fail", "wild", submitAtStart=True, retry=once),
@@ -144,7 +144,13 @@ class Daemon:
 
     def address(self):
         """An address with a ticket of the role `operate`."""
-        return self.run("dashboard").strip().splitlines()[-1]
+        while True:
+            result = subprocess.run([BIN / "bghost", "dashboard", "--control", self.control], capture_output=True, text=True, timeout=600)
+            # A daemon is ready before it serves the dashboard.
+            if "the dashboard is not served yet" in result.stderr:
+                continue
+            assert result.returncode == 0, f"{result.stdout}{result.stderr}\n{self.tail()}"
+            return result.stdout.strip().splitlines()[-1]
 
     def read_address(self):
         """An address with a ticket of the role `read`: of another user, a member of `controlGroup`."""
@@ -205,7 +211,7 @@ def chromium():
     if path is None:
         pytest.exit(f"{CHROMIUM} is missing; `Scripts/browser` installs it where apt can", returncode=1)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [], timeout=PATIENCE)
         yield browser
         browser.close()
 
@@ -266,9 +272,10 @@ def open_page(chromium, faults, request):
 def session(host, chromium):
     """The session that tests share that are not about sessions, and the address of the page."""
     context = chromium.new_context()
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(host.address())
-    expect(page.get_by_role("link", name="Overview")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("link", name="Overview")).to_be_visible()
     value = page.evaluate("sessionStorage.getItem('bghost.session')"), page.url.split("#")[0]
     context.close()
     return value
@@ -287,7 +294,18 @@ def page(open_page, session):
 
 def goto(page, route):
     """Goes to a page of the dashboard, and waits until it shows what the daemon answered."""
-    page.evaluate("route => { location.hash = route }", route)
+    # With a ticket in its address it is still logging in; until then it would show the login.
+    expect(page.locator("#top nav")).to_be_attached()
+    # It changes after the address has, in a task of its own; until then it shows the page before.
+    page.evaluate(
+        """route => new Promise(done => {
+            const before = location.hash;
+            addEventListener("hashchange", () => done(), { once: true });
+            location.hash = route;
+            if (location.hash === before) done();
+        })""",
+        route,
+    )
     expect(page.locator("main h1")).to_be_visible()
     expect(page.locator("main")).not_to_contain_text("Loading…")
 

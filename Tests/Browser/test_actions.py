@@ -31,7 +31,7 @@ def test_run_now_shows_a_live_row_until_the_run_is_stopped(host, page):
 
     page.get_by_role("button", name="Stop").click()
     dialog = page.get_by_role("dialog", name="Stop the run")
-    expect(dialog).to_contain_text("It is killed if it has not ended after 5 s")
+    expect(dialog).to_contain_text("It is killed if it has not ended after 50 s")
     run = host.last_run("test.hold")["id"]
     expect(dialog.locator("code")).to_have_text(f"bghost stop {run}")
     dialog.get_by_role("button", name="Stop the run").click()

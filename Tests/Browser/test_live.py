@@ -13,7 +13,7 @@ def test_filters_survive_a_reload_and_going_back(page):
     page.get_by_label("Filter by identifier").fill("crash")
     table = page.get_by_role("table", name="Tasks")
     expect(table.get_by_role("row")).to_have_count(2)
-    assert page.url.endswith("#/tasks?state=failing&text=crash")
+    expect(page).to_have_url(re.compile("#/tasks\\?state=failing&text=crash$"))
     page.reload()
     expect(page.get_by_label("Filter by identifier")).to_have_value("crash")
     expect(table.get_by_role("row")).to_have_count(2)
