@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import BackgroundFoundation
 import BackgroundTasks
 import BackgroundTasksTesting
 import CBghost
@@ -49,6 +50,22 @@ struct TransferTests {
         try await host.answer(try #require(host.transfers.first), with: Self.good("four"))
         #expect(host.logs.map(\.message) == ["4 4"])
         #expect(host.runs.count == 1)
+    }
+
+    @Test func `A file that cannot be read is an error and no empty body`() async throws {
+        let events = Events()
+        let host = try host { _ in
+            let task = Self.session().dataTask(with: address("a")) { data, _, error in
+                events.note("\(data == nil) \((error as? URLError)?.code == .cannotOpenFile)")
+            }
+            let record = #"""
+                {"id": "1", "session": "s", "url": "https://example.org/a", "upload": false,
+                 "state": "done", "status": 200, "file": "/nonexistent/file"}
+                """#
+            task.tell(try JSONDecoder().decode(TransferRecord.self, from: Data(record.utf8)))
+        }
+        #expect(try await host.launch("a").outcome == .succeeded)
+        #expect(events.all == ["true true"])
     }
 
     @Test func `The session's last end starts one wake, whose delegate receives all ends`()

@@ -246,8 +246,13 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         let needsData = values.withLock { values in
             if case .data = values.completion { true } else { false }
         }
-        let data = needsData ? file.flatMap { try? Data(contentsOf: $0) } : nil
-        tell(data, file, record.response, error)
+        guard needsData, let file else { return tell(nil, file, record.response, error) }
+        do {
+            tell(try Data(contentsOf: file), file, record.response, error)
+        } catch {
+            // Without an error, the handler would take no data for an empty body.
+            tell(nil, nil, record.response, URLError(.cannotOpenFile))
+        }
     }
 
     func note(_ record: TransferRecord) {

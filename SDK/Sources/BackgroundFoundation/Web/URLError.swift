@@ -75,6 +75,8 @@ public struct URLError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let secureConnectionFailed = Code(-1200)
         /// The file cannot be created.
         public static let cannotCreateFile = Code(-3000)
+        /// The file cannot be opened.
+        public static let cannotOpenFile = Code(-3001)
         /// The file cannot be written.
         public static let cannotWriteToFile = Code(-3003)
         /// The plugin is being closed, or the daemon is stopping.
