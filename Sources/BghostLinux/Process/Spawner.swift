@@ -238,7 +238,8 @@ package final class Spawner: Sendable {
         let pidfd = bgs_pidfd_open(pid)
         guard pidfd >= 0 else {
             kill(pid, SIGKILL)
-            _ = bgs_collect(pid)
+            // No descriptor tells of its end, which is a matter of milliseconds after SIGKILL.
+            while waitpid(pid, nil, 0) < 0, errno == EINTR {}
             throw SystemError("open a pidfd for", order.path, code: 0 - pidfd)
         }
         return Spawned(pid: pid, pidfd: pidfd, inheritedPeakBytes: bgs_own_peak_bytes())
