@@ -110,6 +110,7 @@ private enum Program {
             try file.seek(offset: 0, from: .start)
             return file
         } catch {
+            // The first error is thrown; the file has no name any more.
             try? file.close()
             throw error
         }

@@ -33,6 +33,7 @@ struct NtfySink: Sink, Decodable {
             headers: headers
         )
         try response.check()
+        // The server has the message; only its id is not known.
         let answer = try? JSONDecoder().decode(Answer.self, from: response.body)
         return Receipt(status: response.status, message: answer?.id)
     }

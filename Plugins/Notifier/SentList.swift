@@ -19,7 +19,8 @@ struct SentList {
         }.joined()
         let file = folder.appending(path: "sent-\(plain)")
         self.file = file
-        guard let data = try? Data(contentsOf: file) else { return }
+        guard FileManager.default.fileExists(atPath: file.path) else { return }
+        let data = try Data(contentsOf: file)
         names = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
@@ -34,6 +35,7 @@ struct SentList {
     /// Forgets them, once all have it.
     func remove() {
         guard let file else { return }
+        // A list that stays is of a notification that does not come again.
         try? FileManager.default.removeItem(at: file)
     }
 }

@@ -8,10 +8,12 @@ internal import CSodium
 package struct SHA256: Sendable {
     private var state = crypto_hash_sha256_state()
 
+    // The functions of libsodium for a hash always return 0.
     package init() { _ = crypto_hash_sha256_init(&state) }
 
     package mutating func update(bufferPointer: UnsafeRawBufferPointer) {
         let bytes = bufferPointer.assumingMemoryBound(to: UInt8.self)
+        // Always 0, as above.
         _ = crypto_hash_sha256_update(&state, bytes.baseAddress, UInt64(bytes.count))
     }
 
@@ -28,6 +30,7 @@ package struct SHA256: Sendable {
     package func finalize() -> [UInt8] {
         var state = state
         var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
+        // Always 0, as above.
         _ = crypto_hash_sha256_final(&state, &digest)
         return digest
     }
@@ -42,6 +45,7 @@ package struct SHA256: Sendable {
     package static func authenticationCode(for message: [UInt8], secret: [UInt8]) -> [UInt8] {
         var state = crypto_auth_hmacsha256_state()
         var code = [UInt8](repeating: 0, count: Int(crypto_auth_hmacsha256_BYTES))
+        // Always 0, as above.
         _ = crypto_auth_hmacsha256_init(&state, secret, secret.count)
         _ = crypto_auth_hmacsha256_update(&state, message, UInt64(message.count))
         _ = crypto_auth_hmacsha256_final(&state, &code)

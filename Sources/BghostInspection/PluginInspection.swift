@@ -48,6 +48,7 @@ package struct PluginInspection: Sendable {
         var snapshot = FileSnapshot()
         switch code {
         case .plugin(let definition):
+            // No file: the empty snapshot says so, and the inspection says why.
             if let path = try? search.find(definition.library) {
                 snapshot.library = FileIdentity(path: path)
             }

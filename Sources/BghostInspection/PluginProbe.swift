@@ -368,6 +368,7 @@ final class ProbeWorker {
     private func ended() -> ProbeFailure {
         // The socket closes before the process can be reaped, so wait for its exit.
         var wanted = pollfd(fd: process.pidfd, events: Int16(POLLIN), revents: 0)
+        // `exit` says below whether it has ended.
         _ = poll(&wanted, 1, 1000)
         guard let end = process.exit else {
             return ProbeFailure(message: "its worker closed its socket while it loaded the plugin")
@@ -380,6 +381,7 @@ final class ProbeWorker {
     func end() {
         process.kill()
         var wanted = pollfd(fd: process.pidfd, events: Int16(POLLIN), revents: 0)
+        // A killed process that takes longer is reaped as an orphan when the next worker ends.
         _ = poll(&wanted, 1, 5000)
         process.giveUp()
         process.collectHere()

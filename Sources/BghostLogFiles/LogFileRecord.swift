@@ -32,6 +32,7 @@ package struct LogFileRecord: Equatable, Sendable {
             throw LogFileError("no daemon with `host.log.file` has used \(stateDirectory)")
         case .failure(let error): throw LogFileError(error.description)
         }
+        // The error below names the file; where its syntax is wrong helps no operator.
         guard let node = try? JSONReader.parse(bytes), let file = node["file"]?.string,
             let format = node["format"]?.string.flatMap(LogSettings.Format.init)
         else { throw LogFileError("\(path) is not what a daemon writes") }

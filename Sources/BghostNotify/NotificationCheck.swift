@@ -92,6 +92,7 @@ extension NotificationContent {
         guard json.utf8.count <= 8 << 10 else {
             throw NotificationFault(.limit, "its actions have more than 8 KiB")
         }
+        // The plugin learns what is wrong, not where.
         guard let node = try? JSONReader.parse(Array(json.utf8), dialect: .strict),
             let elements = node.array
         else { throw NotificationFault(.bad, "its actions are no JSON array") }

@@ -73,6 +73,7 @@ package struct SchedulePlan: Equatable, Sendable {
 
     private static func line(_ task: TaskDefinition, from: Int64, machine: String) -> Line? {
         guard let schedule = task.schedule,
+            // The manifest's reader has reported a schedule without dates.
             let recurrence = try? schedule.recurrence(since: from)
         else { return nil }
         let offset = schedule.rules(identifier: task.identifier.description, machine: machine)

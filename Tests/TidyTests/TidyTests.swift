@@ -144,31 +144,6 @@ import Testing
         #expect(!#""\(name) runs""#.contains(Self.plural))
     }
 
-    /// Where the modules of the command line and the worker drop an error, a comment says why.
-    @Test func `A dropped error has its reason`() throws {
-        let roots = [
-            "Sources/BghostCommand", "Sources/BghostControl", "Sources/BghostCheck",
-            "Sources/BghostAPI", "Sources/bghost", "Sources/bghost-worker",
-        ]
-        let files = try SourceTree.files(in: roots, ending: ".swift")
-        #expect(files.count > 150)
-        let found = breaks(in: files) { file in
-            let lines = file.lines
-            return lines.indices.filter { index in
-                guard Self.drops(lines[index]) else { return false }
-                let above = lines[max(0, index - 3)..<index]
-                return !lines[index].contains("//") && !above.contains { $0.contains("//") }
-            }.map { "line \($0 + 1): \(lines[$0])" }
-        }
-        try Allowances().compare("dropped", found)
-    }
-
-    /// Whether the line has `try?` as a word of its code.
-    private static func drops(_ line: Substring) -> Bool {
-        let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
-        return code.split { !$0.isLetter && $0 != "?" }.contains("try?")
-    }
-
     /// The compiler takes `timespec` for a type of Glibc or of a module that cannot be imported, whichever
     /// it reads first, and refuses its fields when it compiles the headers of a module in C meanwhile.
     @Test func `Swift sources leave timespec to C`() throws {

@@ -30,18 +30,22 @@ enum JSONValue: Codable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
+        func found<Content: Decodable>(_ type: Content.Type) -> Content? {
+            // An error says that the value is of another type; the last type throws it.
+            try? value.decode(type)
+        }
         if value.decodeNil() {
             self = .null
-        } else if let found = try? value.decode(Bool.self) {
-            self = .bool(found)
-        } else if let found = try? value.decode(Int64.self) {
-            self = .integer(found)
-        } else if let found = try? value.decode(Double.self) {
-            self = .number(found)
-        } else if let found = try? value.decode(String.self) {
-            self = .text(found)
-        } else if let found = try? value.decode([JSONValue].self) {
-            self = .list(found)
+        } else if let content = found(Bool.self) {
+            self = .bool(content)
+        } else if let content = found(Int64.self) {
+            self = .integer(content)
+        } else if let content = found(Double.self) {
+            self = .number(content)
+        } else if let content = found(String.self) {
+            self = .text(content)
+        } else if let content = found([JSONValue].self) {
+            self = .list(content)
         } else {
             self = .table(try value.decode([String: JSONValue].self))
         }

@@ -77,6 +77,7 @@ struct Notifier {
                 continue
             }
             let data = Data(bytes.map { UInt8(bitPattern: $0) })
+            // Apple's method cannot fail; a host that answers with anything else lists none.
             return (try? JSONDecoder().decode([PendingNotification].self, from: data)) ?? []
         }
         return []

@@ -61,13 +61,18 @@ public final class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     /// The operator grants that in `tasks.json`; there is no question to the user.
     public func requestAuthorization(
         options: UNAuthorizationOptions = []
-    ) async throws -> Bool { (try? Notifier()) != nil }
+    ) async throws -> Bool { deliversNotifications }
 
     /// Calls back on the calling thread whether this host delivers notifications.
     public func requestAuthorization(
         options: UNAuthorizationOptions = [],
         completionHandler: (Bool, (any Error)?) -> Void
-    ) { completionHandler((try? Notifier()) != nil, nil) }
+    ) { completionHandler(deliversNotifications, nil) }
+
+    private var deliversNotifications: Bool {
+        // The only error says that this host delivers none.
+        (try? Notifier()) != nil
+    }
 
     /// Posts a notification, which the daemon has stored when this returns.
     ///
@@ -108,7 +113,7 @@ public final class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     ) { completionHandler(settings) }
 
     private var settings: UNNotificationSettings {
-        UNNotificationSettings((try? Notifier()) == nil ? .denied : .authorized)
+        UNNotificationSettings(deliversNotifications ? .authorized : .denied)
     }
 
     /// The notifications that are not delivered yet; empty if the host cannot list them.
@@ -123,6 +128,7 @@ public final class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     ) { completionHandler(pending()) }
 
     private func pending() -> [UNNotificationRequest] {
+        // The only error says that this host delivers none, so none is pending.
         ((try? Notifier())?.pending() ?? []).map(\.request)
     }
 

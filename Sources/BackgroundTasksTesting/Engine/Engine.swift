@@ -184,6 +184,7 @@ struct Engine: Sendable {
         let task = scheduler.catalog.tasks[index]
         let isOwn = scheduler.catalog.pluginOfTask[index] == subject.plugin
         let declared = subject.handlers.first { isOwn && $0.name == task.handler.handler }?.schema
+        // The manifest's reader has refused a schema that does not compile.
         let given = task.parametersSchema.flatMap { try? ParameterSchema($0) }
         let faults = ParameterRules([given, declared])
             .faults(base: task.parameters, over: submission.parameters)

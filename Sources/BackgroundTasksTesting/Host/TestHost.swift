@@ -94,6 +94,8 @@ public final class TestHost: Sendable {
                 patience: patience
             )
         } catch {
+            // A folder that stays is one of the temporary folder; the error above is what the test
+            // needs.
             if dataDirectory == nil { try? FileManager.default.removeItem(at: directory) }
             throw error
         }
@@ -101,6 +103,7 @@ public final class TestHost: Sendable {
 
     deinit {
         driver.close()
+        // A folder that stays is one of the temporary folder, and no caller is left.
         if let ownDirectory { try? FileManager.default.removeItem(at: ownDirectory) }
     }
 
@@ -150,6 +153,7 @@ public final class TestHost: Sendable {
                 Subject.Handler(
                     name: $0.name,
                     isSerial: $0.flags.contains(.serial),
+                    // As in the daemon: `bghost plugin check` reports a schema that cannot be used.
                     schema: try? ParameterSchema($0.parametersSchema)
                 )
             },

@@ -25,6 +25,7 @@ package struct RunTrace: Hashable, Codable, Sendable {
         let parts = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 4, let parent = UInt64(parts[1], radix: 16),
             let since = Int64(parts[2]),
+            // Any other text: `nil`.
             let context = try? TraceContext(
                 traceparent: String(parts[0]),
                 tracestate: String(parts[3])

@@ -55,6 +55,7 @@ enum LentThread {
         let now = Monotonic.now
         let rest = deadline > now ? deadline.since(now) / 1_000_000 + 1 : 0
         serving.wait(milliseconds: Int32(clamping: rest))
+        // It is empty if the wait ended by itself.
         _ = bgs_eventfd_drain(wake)
         // It remembers which descriptors the plugin has closed.
         state.withLock { $0?.serving = serving }

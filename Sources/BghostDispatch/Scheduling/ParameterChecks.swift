@@ -145,6 +145,7 @@ package final class ParameterChecks {
     private func schema(_ text: String?) -> ParameterSchema? {
         guard let text else { return nil }
         if let known = compiled[text] { return known }
+        // The manifest's reader has refused a schema that does not compile.
         guard let schema = try? ParameterSchema(text) else { return nil }
         if compiled.count >= Self.compiledMax { compiled.removeAll() }
         compiled[text] = schema

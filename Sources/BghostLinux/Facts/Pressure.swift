@@ -51,6 +51,7 @@ package final class Pressure: FactSource {
         for file in hasTriggers ? ["cpu", "io"] : [] {
             let fd = bgs_pressure_trigger("\(root)/\(file)", Self.trigger)
             guard fd >= 0 else { continue }
+            // Without a trigger the source still reads the pressure at intervals.
             if let token = try? context.watch(fd, for: .priority) {
                 triggers[token] = fd
             } else {

@@ -310,6 +310,7 @@ final class ProbeSource: FactSource {
         let fd = fcntl(process.pidfd, F_DUPFD_CLOEXEC, 0)
         spawner.perform {
             var waiting = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
+            // After the second, the spawner collects it whenever it ends.
             _ = Glibc.poll(&waiting, 1, 1000)
             close(fd)
         }

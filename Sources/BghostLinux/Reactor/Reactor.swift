@@ -359,6 +359,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private func handle(_ ready: [bgs_ready], _ count: Int) {
         for index in 0..<count where ready[index].token >> 63 == 1 {
             switch ready[index].token {
+            // Another turn may have drained it.
             case Self.wakeUpToken: _ = bgs_eventfd_drain(wakeUp)
             case Self.cpuToken: handleCPUSignals()
             case let token: client?.ready(token, Readiness(rawValue: ready[index].events))

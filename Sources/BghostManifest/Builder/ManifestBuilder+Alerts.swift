@@ -35,6 +35,7 @@ extension ManifestBuilder {
         settings.repeatPeriod = duration(node["repeat"]) ?? settings.repeatPeriod
         settings.digest = duration(node["digest"]) ?? settings.digest
         for entry in node["mute"]?.array ?? [] {
+            // `TextFormat` has reported a text that is none.
             guard let text = entry.string, let window = try? MuteWindow(text),
                 settings.mute.add(window) != nil
             else { continue }

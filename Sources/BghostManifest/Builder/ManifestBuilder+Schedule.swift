@@ -49,6 +49,7 @@ extension ManifestBuilder {
     private func times(_ entry: ManifestEntry, _ host: HostSettings) -> TaskSchedule.Times? {
         let node = entry.node
         let interval = duration(node["every"])
+        // `TextFormat` has reported a text that is none.
         guard let text = node["calendar"]?.string, let expression = try? CalendarExpression(text)
         else {
             for key in ["timeZone", "gap", "fold"] where node["calendar"] == nil {

@@ -181,6 +181,7 @@ struct ManifestBuilder {
             texts(key).map { PathCheck.resolve($0, against: manifestDirectory) }
         }
         return Permissions(
+            // `TextFormat` has reported a text that is none.
             network: texts("network").compactMap { try? NetworkGrant(parsing: $0) },
             directNetwork: node?["directNetwork"]?.bool ?? false,
             read: paths("read"),
@@ -370,6 +371,7 @@ struct ManifestBuilder {
     }
 
     func amount(_ node: JSONNode?, _ notation: QuantityNotation) -> UInt64? {
+        // `TextFormat` has reported a text that is none.
         node?.string.flatMap { try? notation.parse($0) }
     }
 }

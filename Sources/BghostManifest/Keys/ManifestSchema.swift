@@ -46,6 +46,7 @@ enum ManifestSchema {
         default: break
         }
         var members = [member("description", .string(summary))]
+        // A default that is no JSON is a description, and is in the summary.
         if let text = key.defaultText, let value = try? JSONReader.parse(text) {
             members.append(JSONMember(key: "default", value: value))
         }

@@ -128,6 +128,7 @@ package struct CrashReport: Equatable, Sendable {
     }
 
     package init?(stored: String) {
+        // A caller that reads a store takes `nil` for damage.
         guard let json = try? JSONReader.parse(stored) else { return nil }
         self.init(json: json)
     }

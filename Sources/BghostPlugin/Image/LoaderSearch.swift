@@ -26,6 +26,7 @@ struct LoaderSearch {
     private let cached: [String: [String]]
 
     init() {
+        // Without a cache, as on Alpine, the loader searches the folders only.
         cached = (try? Self.readCache()).map(Self.parse) ?? [:]
     }
 

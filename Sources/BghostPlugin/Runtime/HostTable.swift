@@ -137,6 +137,7 @@ extension PluginRuntime {
 
     private func isJSON(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !bytes.isEmpty else { return true }
+        // The caller refuses the call; it has no place for a position.
         return (try? JSONReader.parse(Array(bytes), dialect: .strict)) != nil
     }
 

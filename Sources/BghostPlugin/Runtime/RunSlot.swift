@@ -135,6 +135,7 @@ final class RunSlot: @unchecked Sendable {
     }
 
     func signalCancelDescriptor() {
+        // Without a descriptor, the run learns of it by its callback.
         _ = bgs_eventfd_signal(cancelDescriptor)
     }
 

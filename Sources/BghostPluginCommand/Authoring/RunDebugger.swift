@@ -147,6 +147,7 @@ final class RunDebugger: Sendable {
                 )
             )
             var end = pollfd(fd: child.pidfd, events: Int16(POLLIN), revents: 0)
+            // A signal ends the wait early; `exit` decides.
             while child.exit == nil { _ = poll(&end, 1, -1) }
             let exit = child.exit
             child.collectHere()

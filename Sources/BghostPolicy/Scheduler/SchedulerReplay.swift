@@ -86,6 +86,7 @@ package struct SchedulerReplay: Sendable {
         let now = entry.at
         switch entry.input {
         case .accept(let submission, let isManual, let submitter):
+            // A refusal is a decision like any other; it leaves no request.
             let accepted = try? scheduler.accept(
                 submission,
                 isManual: isManual,

@@ -61,6 +61,7 @@ struct PrivateFiles {
             _ = bgs_unmount(Self.root)
             return fault
         }
+        // As above: what stays mounted ends with this worker.
         let entered = bgs_enter_root(Self.root)
         guard entered == 0 else {
             _ = bgs_unmount(Self.root)

@@ -66,6 +66,7 @@ enum NotificationColumns {
         read.content.thread = row.text()
         read.content.category = row.text()
         read.content.userInfo = row.text()
+        // Damage, which is thrown below once the row's checksum is compared.
         let actions = try? NotificationContent.actions(json: row.text())
         let times = row.text().split(
             separator: " ",

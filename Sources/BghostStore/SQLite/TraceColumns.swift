@@ -25,6 +25,7 @@ enum TraceColumns {
     static func context(_ text: String) -> TraceContext? {
         let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         guard let parent = parts.first else { return nil }
+        // As above: the run has no trace then.
         return try? TraceContext(
             traceparent: String(parent),
             tracestate: parts.count > 1 ? String(parts[1]) : ""

@@ -34,6 +34,7 @@ struct IPAddress: Hashable, Sendable {
     var text: String {
         var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         let family = bytes.count == 4 ? AF_INET : AF_INET6
+        // It cannot fail: the buffer has room for the longest address of both families.
         _ = inet_ntop(family, bytes, &buffer, socklen_t(buffer.count))
         return String(
             decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },

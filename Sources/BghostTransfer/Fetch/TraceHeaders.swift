@@ -47,6 +47,7 @@ extension TransferRequest {
         let own = headers[fence...]
         guard let parent = own.first(where: { $0.name == TraceHeaders.parent }) else { return nil }
         let state = own.first { $0.name == TraceHeaders.state }?.value ?? ""
+        // The host wrote it; a header of a plugin in its place is no context.
         return try? TraceContext(traceparent: parent.value, tracestate: state)
     }
 }
@@ -71,8 +72,10 @@ extension Span {
         error: (type: String, message: String)?,
         attributes: [Attribute]
     ) -> Span {
+        // OpenTelemetry's word for a method that is none.
         let method = (try? RequestHeaders.method(method)) ?? "_OTHER"
         var all = [Attribute("http.request.method", .text(method))]
+        // The error of the request says that its address is none.
         if let address = try? WebAddress(url) {
             all += [
                 Attribute("url.scheme", .text(address.scheme.rawValue)),

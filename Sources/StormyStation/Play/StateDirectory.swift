@@ -22,6 +22,7 @@ struct StateDirectory: Sendable {
     }
 
     func remove() {
+        // It lies in the temporary folder, and the program ends.
         try? FileManager.default.removeItem(atPath: path)
     }
 }

@@ -82,6 +82,7 @@ final class Watch: Sendable {
         await withTaskGroup(of: End?.self) { group in
             group.addTask { [self] in await follow() }
             group.addTask { [limits] in
+                // The error is the cancellation by another task of the group, whose result counts.
                 try? await Task.sleep(for: limits.total)
                 return .timedOut
             }
@@ -117,6 +118,7 @@ final class Watch: Sendable {
             } catch {
                 return Task.isCancelled ? nil : .failed("\(error)")
             }
+            // The error is the cancellation, which the loop sees.
             try? await Task.sleep(for: limits.interval)
         }
         return nil

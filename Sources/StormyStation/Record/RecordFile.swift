@@ -30,6 +30,7 @@ package final class RecordFile: Sendable {
     }
 
     deinit {
+        // Each line was written before; Linux frees the descriptor in any case.
         try? descriptor.close()
     }
 

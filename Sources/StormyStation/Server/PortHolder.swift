@@ -57,12 +57,14 @@ package struct PortHolder: Equatable, Sendable {
     }
 
     private static func readAll(_ path: String) -> String? {
+        // The process has ended, or belongs to another user.
         guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
         else { return nil }
         defer { try? file.close() }
         var bytes: [UInt8] = []
         while bytes.count < 16 << 20 {
             let part = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
+                // A file of /proc ends early if its process ends.
                 count = (try? file.read(into: UnsafeMutableRawBufferPointer(buffer))) ?? 0
             }
             guard !part.isEmpty else { break }

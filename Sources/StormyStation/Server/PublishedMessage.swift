@@ -24,6 +24,7 @@ struct PublishedMessage: Equatable {
             var priority: Int?
             var tags: [String]?
         }
+        // ntfy's own answer has no detail either.
         guard let body = try? JSONDecoder().decode(Body.self, from: Data(json.readableBytesView))
         else {
             throw Self.refusal(40024, "invalid request: request body must be valid JSON")

@@ -12,5 +12,6 @@ struct TemporaryFile: Sendable {
         try data.write(to: url)
     }
 
+    // A file that stays lies in the temporary folder, which ends with the worker.
     func remove() { try? FileManager.default.removeItem(at: url) }
 }

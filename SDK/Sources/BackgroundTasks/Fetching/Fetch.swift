@@ -41,6 +41,7 @@ private final class Fetch: @unchecked Sendable {
         let table: ExtensionTable<bg_fetches>
         let host: Host
 
+        // A fetch that has ended meanwhile is stale, which is as good.
         func cancel(_ number: bg_fetch) { _ = table.cancel?(host.pointer, number) }
     }
 

@@ -49,6 +49,7 @@ public struct FetchResponse: Sendable {
             let month = months.firstIndex(of: String(parts[2]))
         else { return nil }
         let number = month + 1 < 10 ? "0\(month + 1)" : "\(month + 1)"
+        // No date: as if the server had sent none.
         return try? Date.ISO8601FormatStyle().parse(
             "\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z"
         )

@@ -50,6 +50,7 @@ package struct Host: @unchecked Sendable {
     }
 
     func log(_ level: LogLevel, _ message: String, run: bg_run = 0) {
+        // A host that takes no lines leaves a handler no place to say so.
         message.withBgStr { _ = table.pointee.log?(table, run, level.rawValue, $0) }
     }
 

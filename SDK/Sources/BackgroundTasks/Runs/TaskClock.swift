@@ -56,6 +56,7 @@ struct HostClock: @unchecked Sendable {
     var now: (unix: Int64, monotonic: Int64) {
         var unix: Int64 = 0
         var monotonic: Int64 = 0
+        // It fails only without places to write to.
         _ = table.now?(host.pointer, &unix, &monotonic)
         return (unix, monotonic)
     }
@@ -79,6 +80,7 @@ struct HostClock: @unchecked Sendable {
         return number
     }
 
+    // A sleep that has ended meanwhile is stale, which is as good.
     func wake(_ number: bg_sleep) { _ = table.wake?(host.pointer, number) }
 }
 

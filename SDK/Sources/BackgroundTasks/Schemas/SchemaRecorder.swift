@@ -158,6 +158,7 @@ final class SchemaRecorder {
         let decoder = JSONDecoder()
         let reads = { (text: String) -> String? in
             let json = Data(("[" + SchemaShape.quoted(text) + "]").utf8)
+            // An error is the answer of a type that does not know the text.
             return (try? decoder.decode([Choice].self, from: json))?.first?.rawValue as? String
         }
         guard reads("bghost probe") == nil, texts.allSatisfy({ reads($0) == $0 }) else {

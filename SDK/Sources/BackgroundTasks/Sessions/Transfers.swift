@@ -60,6 +60,7 @@ package struct Transfers: @unchecked Sendable {
     }
 
     package func cancel(_ id: String) {
+        // A transfer that has ended meanwhile reports that end, as on iOS.
         _ = withTransfer(id) { table.cancel?(host.pointer, $0) }
     }
 
@@ -76,6 +77,7 @@ package struct Transfers: @unchecked Sendable {
 
     /// An ended transfer has been dealt with.
     package func acknowledge(_ id: String) {
+        // An end that is not acknowledged is reported again, which a handler must expect.
         _ = withTransfer(id) { table.acknowledge?(host.pointer, $0) }
     }
 
@@ -88,6 +90,7 @@ package struct Transfers: @unchecked Sendable {
                 }
             }
         }
+        // A host that answers with anything else has no list.
         return data.flatMap { try? JSONDecoder().decode([TransferRecord].self, from: $0) }
     }
 
@@ -142,6 +145,7 @@ private final class EndedTransfer: Sendable {
             end.pointee.status == BG_OK
         else { return wait.done(nil) }
         let text = Data(String(end.pointee.transfer).utf8)
+        // The waiting run is told that the end is not known, as after any other failure.
         wait.done(try? JSONDecoder().decode(TransferRecord.self, from: text))
     }
 }

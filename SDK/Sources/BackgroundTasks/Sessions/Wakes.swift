@@ -54,6 +54,7 @@ struct Wakes: @unchecked Sendable {
                 table.claim?(host.pointer, run, $0, buffer, capacity, length) ?? BG_E_ABSENT
             }
         }
+        // A host that answers with anything else keeps nothing.
         return data.flatMap { try? JSONDecoder().decode([TransferRecord].self, from: $0) }
     }
 }
