@@ -47,6 +47,9 @@ package final class ScriptedStore: Store {
     package func auditHead() -> AuditHead? { nil }
     package func advance(_ check: AuditCheck) -> AuditCheck? { nil }
 
+    /// The commits that wait.
+    package var commits: [Commit] { state.withLock(\.commits) }
+
     /// Removes and returns the commits that wait.
     package func take() -> [Commit] {
         state.withLock { state in

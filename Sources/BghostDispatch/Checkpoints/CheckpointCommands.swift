@@ -9,10 +9,33 @@ internal import BghostStore
 
 /// Checkpoints of requests: saves and loads of their runs, and what an operator asks of them.
 ///
+/// The saves and loads of a request take turns. So a run has at most one transaction on its way to a slow
+/// disk, and a load never returns a save that the store refuses later. Of the saves that wait, only the
+/// newest is written; the others get its result. Each costs O(1).
+///
 /// The host owns it. Use it on the reactor's thread only; it does not block: another thread reads the
 /// store.
 package final class CheckpointCommands {
     private static let candidatesMax = 8
+
+    /// A save, and the callers that wait for its result.
+    struct Save {
+        var bytes: [UInt8]
+        let run: RunRecord
+        let isLive: () -> Bool
+        var callers: [(Bool) -> Void]
+    }
+
+    /// What is under way for a request, either a save or loads, and what waits for it.
+    struct Turn {
+        var isSaving = false
+        var loads = 0
+        var waitingSave: Save?
+        var waitingLoads: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// A request that no run saves or loads has none.
+    private(set) var turns: [RunID: Turn] = [:]
 
     private let commits: CommitQueue
     private let history: HistoryReader
@@ -40,23 +63,66 @@ package final class CheckpointCommands {
 
     /// Stores the checkpoint of a run's request, or deletes it if there are no bytes.
     ///
-    /// The caller has checked that the run is in progress. Transactions keep the order of the calls, so the
-    /// checkpoint is stored before the end of the run, and before a later run saves another.
+    /// The caller has checked that the run is in progress. Transactions keep the order of the calls, so a
+    /// checkpoint that is given to the store is stored before the end of the run, and before a later run
+    /// saves another.
     ///
-    /// - Parameter then: gets whether it is stored; what was stored before is kept if not.
+    /// - Parameters:
+    ///   - isLive: whether the run is still in progress; a save that waits for its turn is not written after
+    ///     the end of the run, which has deleted or kept the checkpoint.
+    ///   - then: gets whether it, or one that the run has saved after it, is stored; what was stored before
+    ///     is kept if not.
     package func save(
         _ bytes: [UInt8],
         by run: RunRecord,
+        while isLive: @escaping () -> Bool,
         then: @escaping (Bool) -> Void
     ) {
-        let about = CheckpointSummary(of: run, length: bytes.count, now: clock.wall)
-        let change: StoreChange =
-            bytes.isEmpty
-            ? .checkpointDeleted(run.request) : .checkpointSaved(Checkpoint(about, bytes))
-        commits.commitOrRefuse([change]) { result in
-            let isStored = if case .success = result { true } else { false }
-            then(isStored)
+        let request = run.request
+        guard turns[request] != nil else {
+            return write(Save(bytes: bytes, run: run, isLive: isLive, callers: [then]))
         }
+        if turns[request]?.waitingSave?.run.id == run.id {
+            turns[request]?.waitingSave?.bytes = bytes
+            turns[request]?.waitingSave?.callers.append(then)
+            return
+        }
+        // The run of another save that waits is over, since this one has the request.
+        for caller in turns[request]?.waitingSave?.callers ?? [] { caller(false) }
+        turns[request]?.waitingSave = Save(bytes: bytes, run: run, isLive: isLive, callers: [then])
+    }
+
+    private func write(_ save: Save) {
+        let request = save.run.request
+        turns[request, default: Turn()].isSaving = true
+        let about = CheckpointSummary(of: save.run, length: save.bytes.count, now: clock.wall)
+        let change: StoreChange =
+            save.bytes.isEmpty
+            ? .checkpointDeleted(request) : .checkpointSaved(Checkpoint(about, save.bytes))
+        commits.commitOrRefuse([change]) { [unowned self] result in
+            let isStored = if case .success = result { true } else { false }
+            for caller in save.callers { caller(isStored) }
+            turns[request]?.isSaving = false
+            goOn(with: request, afterSave: true)
+        }
+    }
+
+    /// Begins what waits, if nothing is under way: loads after a save, and a save after loads.
+    private func goOn(with request: RunID, afterSave: Bool) {
+        guard let turn = turns[request], !turn.isSaving, turn.loads == 0 else { return }
+        if let save = turn.waitingSave, !afterSave || turn.waitingLoads.isEmpty {
+            turns[request]?.waitingSave = nil
+            if save.isLive() { return write(save) }
+            for caller in save.callers { caller(false) }
+            return goOn(with: request, afterSave: true)
+        }
+        guard !turn.waitingLoads.isEmpty else {
+            turns[request] = nil
+            return
+        }
+        turns[request]?.loads = turn.waitingLoads.count
+        turns[request]?.waitingLoads = []
+        for load in turn.waitingLoads { load.resume() }
     }
 
     /// The answer to a run that asks for the checkpoint of its request.
@@ -67,9 +133,18 @@ package final class CheckpointCommands {
     }
 
     /// Reads the checkpoint of a request; that of another plugin counts as none.
+    ///
+    /// It waits until the save that is under way has its result, such as the last one of a killed run.
     package nonisolated(nonsending) func load(_ request: RunID, plugin: String) async -> Loaded {
-        // The store answers also what is on its way to the disk, such as the last save of a killed run.
-        switch await history.ask({ $0.checkpoint(ofRequest: request) }) {
+        if let turn = turns[request], turn.isSaving || turn.waitingSave != nil {
+            await withCheckedContinuation { turns[request]?.waitingLoads.append($0) }
+        } else {
+            turns[request, default: Turn()].loads += 1
+        }
+        let stored = await history.ask { $0.checkpoint(ofRequest: request) }
+        turns[request]?.loads -= 1
+        goOn(with: request, afterSave: false)
+        switch stored {
         case .none: return .none
         case .unreadable: return .unreadable
         case .found(let checkpoint):

@@ -32,8 +32,9 @@ extension PluginCalls {
         }
         let serial = executor.serial
         let plugin = executor.plugin.name
+        let isLive = { [runs] in runs.run(call.run) != nil }
         replies.open(executor)
-        checkpoints.save(bytes, by: run.record) { [unowned self] isStored in
+        checkpoints.save(bytes, by: run.record, while: isLive) { [unowned self] isStored in
             // The ledger counts it from now on.
             if let plugin = plugins[plugin] { _ = self.share(of: plugin) }
             withExtendedLifetime(share) {}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostBase
+@testable import BghostDispatch
+import BghostLinux
+import BghostModel
+import BghostOwnerSupport
+import BghostPolicy
+@testable import BghostServices
+@testable import BghostStore
+import Testing
+
+/// Saves and loads of checkpoints, with a store that the test answers, and without a process.
+@Suite(.timeLimit(.minutes(5))) struct CheckpointCommandsTests {
+    private final class Bench {
+        let store = ScriptedStore()
+        let commands: CheckpointCommands
+        let commits: CommitQueue
+        let spawner: Spawner
+        private let threads = BlockingThreads()
+        /// The results of saves, by name, in their order.
+        var results: [String] = []
+        /// The runs in progress.
+        var live: Set<Int> = [1, 2]
+
+        init(_ reactor: Reactor) throws {
+            spawner = try Spawner()
+            let log = HostLog()
+            commits = CommitQueue(store, reactor: reactor, log: log, deadLettersMax: 10)
+            let history = HistoryReader(store, threads, spawner: spawner)
+            commands = CheckpointCommands(commits, history, DaemonClock(reactor), log: log)
+        }
+
+        func end() {
+            spawner.end()
+            threads.end()
+        }
+
+        /// All runs are of one request.
+        func save(_ text: String, run: Int = 1) {
+            let record = RunRecord(
+                id: RunID(high: 2, low: UInt64(run)),
+                request: RunID(high: 1, low: 1),
+                task: "task",
+                plugin: "plugin",
+                epoch: UInt64(run),
+                limits: RunLimits(kind: .refresh),
+                submittedAt: 0
+            )
+            commands.save(
+                Array(text.utf8),
+                by: record,
+                while: { [unowned self] in live.contains(run) },
+                then: { [unowned self] in results.append("\(text) \($0)") }
+            )
+        }
+
+        /// What waits for the store's answer.
+        var saving: [String] {
+            store.commits.flatMap(\.changes).map { change in
+                switch change {
+                case .checkpointSaved(let saved): String(decoding: saved.bytes, as: UTF8.self)
+                case .checkpointDeleted: "nothing"
+                default: "another change"
+                }
+            }
+        }
+
+        nonisolated(nonsending) func answer(_ result: Result<Void, StoreError>) async {
+            let count = results.count
+            await store.answerAll(result)
+            await ReactorActor.wait { results.count > count }
+        }
+    }
+
+    private static let full = StoreError("the disk is full", kind: .full)
+
+    @Test func `One save of a run is under way, and the newest of those that wait is next`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let bench = try Bench(actor.reactor)
+            defer { bench.end() }
+            for text in ["a", "b", "c", "", "d"] { bench.save(text) }
+            #expect(bench.saving == ["a"])
+            await bench.answer(.success(()))
+            #expect(bench.results == ["a true"])
+            #expect(bench.saving == ["d"])
+            // The store has `a`, and none of those that waited.
+            await bench.answer(.failure(Self.full))
+            #expect(bench.results == ["a true", "b false", "c false", " false", "d false"])
+            bench.results = []
+            for text in ["e", "f", ""] { bench.save(text) }
+            await bench.answer(.failure(Self.full))
+            #expect(bench.saving == ["nothing"])
+            await bench.answer(.success(()))
+            #expect(bench.results == ["e false", "f true", " true"])
+            #expect(bench.saving.isEmpty)
+            #expect(bench.commands.turns.isEmpty)
+        }
+    }
+
+    @Test func `A save that waits is not written after the end of its run`() async throws {
+        try await ReactorActor.run { actor in
+            let bench = try Bench(actor.reactor)
+            defer { bench.end() }
+            for text in ["a", "b"] { bench.save(text) }
+            bench.live = [2]
+            await bench.answer(.success(()))
+            #expect(bench.results == ["a true", "b false"])
+            #expect(bench.saving.isEmpty && bench.commands.turns.isEmpty)
+
+            // Nor does it delay the next run of the request.
+            bench.results = []
+            for (text, run) in zip(["c", "d", "e"], [1, 1, 2]) { bench.save(text, run: run) }
+            #expect(bench.results == ["d false"])
+            await bench.answer(.success(()))
+            #expect(bench.saving == ["e"])
+            await bench.answer(.success(()))
+            #expect(bench.results == ["d false", "c true", "e true"])
+        }
+    }
+
+    @Test func `A load waits for the result of a save, and a save for loads`() async throws {
+        try await ReactorActor.run { actor in
+            let bench = try Bench(actor.reactor)
+            defer { bench.end() }
+            bench.save("a")
+            let load = Task {
+                _ = actor
+                let request = RunID(high: 1, low: 1)
+                if case .none = await bench.commands.load(request, plugin: "plugin") {
+                    return "none"
+                }
+                return "another answer"
+            }
+            await ReactorActor.wait { bench.commands.turns.values.first?.waitingLoads.count == 1 }
+            bench.save("b")
+            await bench.answer(.failure(Self.full))
+            // The load comes first: a run that saves without end does not hold it up.
+            #expect(await load.value == "none")
+            await ReactorActor.wait { bench.saving == ["b"] }
+            await bench.answer(.success(()))
+            #expect(bench.results == ["a false", "b true"])
+            #expect(bench.commands.turns.isEmpty)
+        }
+    }
+}
