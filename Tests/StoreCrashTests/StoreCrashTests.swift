@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostModel
 import BghostStore
 import BghostTestSupport
 import StoreScript
@@ -157,6 +158,12 @@ import Testing
                 #expect(try store.recover().pending == whole.pending, "at \(offset)")
                 for run in store.runs(task: nil, limit: 100) {
                     #expect(whole.runs.contains(run), "at \(offset)")
+                }
+                // A handler would begin from the start if there were none.
+                for saved in whole.newestCheckpoints {
+                    guard case .found(let checkpoint) = saved else { continue }
+                    let found = store.checkpoint(ofRequest: checkpoint.about.request)
+                    #expect(found == saved || found == .unreadable, "at \(offset)")
                 }
                 store.close()
             } catch {

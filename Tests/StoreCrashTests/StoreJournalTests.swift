@@ -16,10 +16,10 @@ import Testing
         let again = StoreScript.request(20)
         store.commit([.accepted(again, replacing: StoreScript.request(2).id)]) { _ in }
         _ = try store.recover()
-        #expect(try store.changeCount() == 3 * 6 + 1 + 2)
+        #expect(try store.changeCount() == 3 * 10 + 1 + 2)
         store.close()
         let later = try SQLiteStore(path: folder.file("state.db"))
-        #expect(try later.changeCount() == 21)
+        #expect(try later.changeCount() == 33)
         later.close()
     }
 
@@ -32,7 +32,7 @@ import Testing
             store.commit(StoreScript.list(number)) { _ in }
             _ = try store.recover()
         }
-        #expect(try store.changeCount() == 120)
+        #expect(try store.changeCount() == 200)
         let rows = try store.open().ask { reader throws(SQLiteFailure) in
             try reader.connection.number("SELECT count(*) FROM journal")
         }

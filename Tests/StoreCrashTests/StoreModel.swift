@@ -13,6 +13,12 @@ struct StoreModel: Equatable {
     var lists: Int
     var pending: [Request]
     var runs: [RunRecord]
+    /// The checkpoints, in the order of their requests.
+    var checkpoints: [CheckpointSummary]
+    /// The newest of them with their bytes.
+    var newestCheckpoints: [StoredCheckpoint]
+
+    private static let newest = 20
 
     /// What must be there after so many lists.
     init(lists: Int) {
@@ -27,27 +33,40 @@ struct StoreModel: Equatable {
             default: true
             }
         }
-        runs = (0..<triples).filter { 3 * $0 + 1 < lists }.reversed().map {
-            StoreScript.run(3 * $0)
+        runs = (0..<lists).reversed().compactMap { list in
+            switch list % 3 {
+            case 1: StoreScript.run(list - 1)
+            case 2: StoreScript.failedRun(list)
+            default: nil
+            }
         }
+        let saved = (0..<lists).filter { $0 % 3 == 2 }.map {
+            StoreScript.checkpoint(of: StoreScript.failedRun($0))
+        }
+        checkpoints = saved.map(\.about)
+        newestCheckpoints = saved.suffix(Self.newest).map { .found($0) }
     }
 
     /// What is there, by the number of lists that the audit has.
     init(reading store: SQLiteStore, lists: Int) throws {
         self.lists = lists
-        pending = try store.recover().pending
+        let state = try store.recover()
+        pending = state.pending
         runs = store.runs(task: nil, limit: 1_000_000)
+        checkpoints = state.checkpoints.sorted { $0.request < $1.request }
+        newestCheckpoints = checkpoints.suffix(Self.newest).map {
+            store.checkpoint(ofRequest: $0.request)
+        }
     }
 
     /// What is there.
     init(reading store: SQLiteStore) throws {
         let changes = Int(try store.changeCount())
-        lists = try #require(
+        let lists = try #require(
             StoreScript.lists(changes),
             "a list was kept in part: \(changes) changes"
         )
-        pending = try store.recover().pending
-        runs = store.runs(task: nil, limit: 1_000_000)
+        try self.init(reading: store, lists: lists)
     }
 }
 

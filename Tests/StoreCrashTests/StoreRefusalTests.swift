@@ -102,7 +102,7 @@ import Testing
         try File.write(old, to: path)
         let error = refusal()
         #expect(error?.kind == .corrupt)
-        #expect(error?.message.contains("the last 2 changes") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("the last 3 changes") == true, "\(error?.message ?? "")")
         unlink(path + "-lock")
         let again = try SQLiteStore(path: path)
         #expect(try StoreModel(reading: again) == StoreModel(lists: 10))

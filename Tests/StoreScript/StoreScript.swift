@@ -7,7 +7,8 @@ internal import BghostStore
 
 /// A sequence of transactions that never ends, of which every prefix is known.
 ///
-/// Each three of them: three requests are accepted, one of them runs and ends, one is cancelled.
+/// Each three of them: three requests are accepted; one of them runs, saves a checkpoint and ends; one is
+/// cancelled, and the last runs, saves a checkpoint, fails and waits for its next attempt.
 package enum StoreScript {
     package static func request(_ number: Int) -> Request {
         Request(
@@ -34,12 +35,41 @@ package enum StoreScript {
         )
     }
 
+    /// The first attempt of the last request of three, which fails.
+    package static func failedRun(_ number: Int) -> RunRecord {
+        var record = run(number)
+        record.id = RunID(high: 3, low: UInt64(number))
+        record.outcome = .failed
+        return record
+    }
+
+    /// What a run saves: of different lengths, so that some are in pages of their own.
+    package static func checkpoint(of run: RunRecord) -> Checkpoint {
+        let number = Int(run.epoch)
+        let bytes = (0...(number % 40 * 150)).map { UInt8(truncatingIfNeeded: $0 + number) }
+        return Checkpoint(
+            CheckpointSummary(of: run, length: bytes.count, now: Int64(number)),
+            bytes
+        )
+    }
+
     package static func list(_ number: Int) -> [StoreChange] {
         let first = number - number % 3
         switch number % 3 {
         case 0: return (first..<first + 3).map { .accepted(request($0), replacing: nil) }
-        case 1: return [.runStarted(run(first)), .runEnded(run(first), then: .consumed)]
-        default: return [.closed(request(first + 1).id, .cancelled)]
+        case 1:
+            let run = run(first)
+            return [
+                .runStarted(run), .checkpointSaved(checkpoint(of: run)),
+                .runEnded(run, then: .consumed),
+            ]
+        default:
+            let failed = failedRun(number)
+            return [
+                .closed(request(first + 1).id, .cancelled), .runStarted(failed),
+                .checkpointSaved(checkpoint(of: failed)),
+                .runEnded(failed, then: .again(request(number))),
+            ]
         }
     }
 
@@ -59,10 +89,10 @@ package enum StoreScript {
 
     /// How many lists make so many changes; `nil` if the last of them is not whole.
     package static func lists(_ changes: Int) -> Int? {
-        switch changes % 6 {
-        case 0: changes / 6 * 3
-        case 3: changes / 6 * 3 + 1
-        case 5: changes / 6 * 3 + 2
+        switch changes % 10 {
+        case 0: changes / 10 * 3
+        case 3: changes / 10 * 3 + 1
+        case 6: changes / 10 * 3 + 2
         default: nil
         }
     }
