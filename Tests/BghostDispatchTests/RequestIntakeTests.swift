@@ -47,6 +47,20 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `A request that follows from what has happened is retried by the store`() async throws {
+        try await ReactorActor.run { actor in
+            let parts = try Parts(actor.reactor)
+            let accepted = try #require(try parts.intake.check(Self.later))
+            parts.intake.store(accepted, onFailure: .retry)
+            let commits = parts.store.commits
+            #expect(commits.count == 1 && commits[0].onFailure == .retry)
+            #expect(parts.dispatcher.scheduler.pending("backup") == nil)
+            await parts.store.answerAll(.success(()))
+            await ReactorActor.wait { parts.dispatcher.scheduler.pending("backup") != nil }
+        }
+    }
+
     @Test func `A request that the store refuses fails and leaves no state`()
         async throws
     {

@@ -92,20 +92,28 @@ package final class RequestIntake {
 
     /// Stores a request, passes it to the scheduler, and then calls the completion.
     ///
-    /// - Parameter isVerb: whether the verb under way asks for it; its row of the audit is then in the
-    ///   transaction. Others may store requests of their own in the task of a verb.
+    /// - Parameters:
+    ///   - isVerb: whether the verb under way asks for it; its row of the audit is then in the
+    ///     transaction. Others may store requests of their own in the task of a verb.
+    ///   - onFailure: `.retry` for a request that no caller would submit again, because it follows from
+    ///     what has happened.
     package func store(
         _ accepted: AcceptedSubmission,
         isVerb: Bool = false,
+        onFailure: CommitFailurePolicy = .refuse,
         completion: @escaping (Result<Void, StoreError>) -> Void = { _ in }
     ) {
         let changes = isVerb ? commits.audited([accepted.change]) : [accepted.change]
-        commits.commitOrRefuse(changes) { [dispatcher] result in
+        let then: CommitQueue.Completion = { [dispatcher] result in
             let isStored = if case .success = result { true } else { false }
             dispatcher.decide { scheduler, now, effects in
                 scheduler.finishSubmission(accepted, isStored: isStored, now: now, &effects)
             }
             completion(result)
+        }
+        switch onFailure {
+        case .refuse: commits.commitOrRefuse(changes, then: then)
+        case .retry: commits.commit(changes, then: then)
         }
     }
 }

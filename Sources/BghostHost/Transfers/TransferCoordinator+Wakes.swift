@@ -97,8 +97,8 @@ extension TransferCoordinator {
             task: task,
             plugin: key.plugin
         )
-        // If it cannot be stored, the log reports the failure, and the next daemon creates it again.
-        intake.store(accepted)
+        // The transfers have ended, and no later event would submit it again.
+        intake.store(accepted, onFailure: .retry)
     }
 
     /// Withdraws the request of a session's wake.
