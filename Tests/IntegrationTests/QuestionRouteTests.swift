@@ -28,12 +28,16 @@ extension Integration {
                 let routes = server.routes.filter { $0.hasPrefix("GET ") }
                     .map { String($0.dropFirst(4)) }
                 #expect(routes.sorted() == questions.keys.sorted(), "a route has no question here")
+                let endpoints = Endpoint.allCases.filter { $0.verb == "GET" }.map(\.path)
+                #expect(Set(routes).isSuperset(of: endpoints), "an endpoint has no route")
                 #expect(routes.count > 10)
+                let answers = subjects.each.answers
                 let before = await daemon.host.picture()
                 for route in routes {
                     for question in questions[route]?.found ?? [] {
                         let answer = try Self.ask(path, question)
                         #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(question): \(answer)")
+                        #expect(answer.contains(answers[question] ?? ""), "\(question): \(answer)")
                     }
                     for question in questions[route]?.refused ?? [] {
                         let answer = try Self.ask(path, question)
@@ -57,20 +61,23 @@ extension Integration {
         /// The read-only commands and their arguments.
         private static func commands(_ subjects: RouteSubjects) -> [String: [[String]]] {
             [
-                "status": [[], ["late.task"]],
+                "status": [[], ["late.task"], ["once"], ["--fleet"], ["--failing"]],
                 "doctor": [[]],
                 "health": [[]],
                 "metrics": [[]],
                 "wait ready": [[]],
                 "why": [
-                    ["gated"], ["hourly"], ["fail", "--at", "2h"], ["late.task"],
+                    ["gated"], ["hourly"], ["fail", "--at", "2h"], ["late.task"], ["paused"],
+                    ["once"],
                     [subjects.waiting.id.description],
                 ],
                 "pending": [[], ["gated"]],
                 "runs": [
                     [], ["fail"], ["--failed", "--since", "2h", "--text", "x"], ["--skipped"],
                 ],
-                "show": [[subjects.ended.id.description], [subjects.active.id.description]],
+                "show": [subjects.ended, subjects.active, subjects.each.saver].map {
+                    [$0.id.description]
+                },
                 "logs": [
                     [], ["fail"], ["--since", "1h", "--until", "1s", "--text", "x", "-n", "5"],
                 ],
@@ -80,7 +87,7 @@ extension Integration {
                 "pause": [["--list"]],
                 "notify outbox": [[]],
                 "transfers list": [[]],
-                "transfers show": [["nosuch"]],
+                "transfers show": [[subjects.each.transfer.id.description], ["nosuch"]],
                 "reload": [["--dry-run"]],
                 "audit show": [[], ["--verb", "x", "--since", "2h"]],
                 "audit verify": [[]],
@@ -155,8 +162,8 @@ extension Integration {
 
         // MARK: The daemon
 
-        /// Serves a host that has a little of everything, with the library of one plugin put right
-        /// where only a look at it could notice.
+        /// Serves a host that has a little of everything, with ``OneOfEach`` among it, with the library of
+        /// one plugin put right where only a look at it could notice.
         private static func serving(
             _ body: (RunningHost, ControlServer, String, RouteSubjects) async throws -> Void
         ) async throws {
@@ -164,8 +171,9 @@ extension Integration {
             var manifest = try TestManifest.misbehave(
                 runtime: .seconds(600),
                 overlap: .queue,
-                slots: 2
+                slots: 4
             )
+            try OneOfEach.define(in: &manifest)
             manifest.plugins.append(
                 PluginDefinition(
                     name: "late",
@@ -193,6 +201,7 @@ extension Integration {
                 manifest,
                 folder: folder,
                 adjust: {
+                    OneOfEach.adjust(&$0)
                     $0.recorder = recorder
                     $0.rereadManifest = { [other] in
                         RereadManifest(manifest: other, diagnostics: [])
@@ -204,6 +213,7 @@ extension Integration {
                 },
                 { daemon in
                     let host = daemon.host
+                    let each = try await OneOfEach.begin(in: daemon)
                     _ = try await host.simulate(fact: "network=off")
                     _ = try await host.submit(Submission(task: "late.task"))
                     let waiting = try await host.submit(Submission(task: "gated"))
@@ -216,7 +226,8 @@ extension Integration {
                     let subjects = RouteSubjects(
                         ended: try await daemon.run("fail"),
                         active: try await daemon.begin("honour-cancel"),
-                        waiting: waiting
+                        waiting: waiting,
+                        each: each
                     )
                     // Not the worker's end, nor the event of the file, is to come between two pictures.
                     await host.untilGone(subjects.ended.pid, of: "misbehave")
@@ -306,12 +317,16 @@ private struct Picture: Equatable, Sendable {
 extension Host {
     /// The scheduler with its gates, dates and history; when each plugin's files are looked at, and how
     /// they stood; what is armed and watched; what has been logged.
-    fileprivate func picture() -> Picture {
-        var parts: [String] = []
+    fileprivate func picture() async -> Picture {
+        var parts = await transferPicture()
         var state = ""
         dump(owners.dispatcher.scheduler, to: &state)
         dump(owners.registry.crashes, to: &state)
         dump(owners.notifications.outbox, to: &state)
+        dump(owners.alerts.monitor.table, to: &state)
+        dump(owners.alerts.monitor.watch, to: &state)
+        dump(owners.commits.checkpoints, to: &state)
+        parts.append("the fleet's renewal is under way: \(owners.fleet.isRenewing)")
         parts += state.split(separator: "\n").map(String.init)
         for plugin in owners.plugins.all {
             parts.append(

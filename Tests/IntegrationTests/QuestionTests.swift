@@ -33,7 +33,16 @@ extension Integration {
         /// All that can be asked, each of what there is and of what there is not.
         private func ask(_ host: Host, _ ids: [String], _ runs: [RunID]) async {
             _ = await host.status()
+            _ = await host.metrics()
+            _ = await host.readiness()
+            _ = await host.health()
             _ = await host.transfers()
+            _ = await host.pauses()
+            _ = await host.alerts()
+            _ = await host.fleet()
+            _ = await host.drainStatus()
+            _ = await host.notification(token: "unknown")
+            do { _ = try await host.outbox() } catch { Issue.record("\(error)") }
             for limit in [0, 1, 1000] {
                 _ = await host.pending(task: nil, limit: limit)
                 _ = await host.deadLetters(task: nil, limit: limit)
@@ -52,13 +61,17 @@ extension Integration {
                 _ = await host.runs(task: id, limit: 100)
                 _ = await host.runs(idPrefix: id, limit: 100)
             }
-            for run in runs { _ = await host.waitForRun(ofRequest: run) }
+            for run in runs {
+                _ = await host.waitForRun(ofRequest: run)
+                _ = await host.checkpoint(ofRequest: run)
+            }
         }
 
         @Test(.timeLimit(.minutes(5)))
         func `No question changes a later decision`() async throws {
             let folder = try TemporaryDirectory()
-            var manifest = try TestManifest.misbehave(overlap: .queue, slots: 2)
+            var manifest = try TestManifest.misbehave(overlap: .queue, slots: 4)
+            try OneOfEach.define(in: &manifest)
             let library = folder.file("late.so")
             manifest.plugins.append(
                 PluginDefinition(
@@ -74,6 +87,7 @@ extension Integration {
                 manifest,
                 folder: folder,
                 adjust: {
+                    OneOfEach.adjust(&$0)
                     $0.recorder = recorder
                     // Another process may set the clock meanwhile, as a test of the watch does.
                     $0.watchesClockSteps = false
@@ -83,6 +97,7 @@ extension Integration {
                 },
                 { daemon in
                     let host = daemon.host
+                    let each = try await OneOfEach.begin(in: daemon)
                     let hour = WallClock.now + 3_600_000_000_000
                     let late = try await host.submit(Submission(task: "late.task"))
                     let member = try await host.submit(
@@ -103,11 +118,14 @@ extension Integration {
                     ]
                     let before = recorder.count
                     let status = await host.status()
+                    let transfers = await host.transferPicture()
                     for _ in 0..<3 { await ask(host, ids, [ended.request]) }
+                    _ = await host.checkpoint(ofRequest: each.saver.request)
                     #expect(recorder.count == before)
                     let after = await host.status()
                     #expect(after.plugins == status.plugins)
                     #expect(pending(after) == pending(status))
+                    #expect(await host.transferPicture() == transfers)
                     #expect(await host.pending(task: "late.task", limit: 10).requests.count == 1)
                     // To ask for a run is no question.
                     #expect(try await daemon.run("late.task").outcome == .succeeded)

@@ -10,13 +10,18 @@ struct RouteSubjects {
     var ended: RunRecord
     var active: RunRecord
     var waiting: PendingRequest
+    var each: OneOfEach
 
     /// What is asked of each route, where there is something to find and where there is not.
     ///
     /// A route that has no entry fails the test.
     var questions: [String: (found: [String], refused: [String])] {
         let unknown = RunID(high: 1, low: 1).description
-        let tasks = ["late.task", "family.*", "family.one", "gated", "hourly", "fail"]
+        let tasks = [
+            "late.task", "family.*", "family.one", "gated", "hourly", "fail", "paused", "once",
+            "step",
+            "deliver",
+        ]
         let otherCursor = PageCursor.starts(due: 1, number: 2).text
         func list(_ path: String, _ more: String) -> (found: [String], refused: [String]) {
             (
@@ -70,7 +75,7 @@ struct RouteSubjects {
             ),
             "/v1/audit/check": (["/v1/audit/check"], ["/v1/audit/check?head=x"]),
             "/v1/runs/:id": (
-                ["/v1/runs/\(ended.id)", "/v1/runs/\(active.id)"],
+                [ended, active, each.saver].map { "/v1/runs/\($0.id)" },
                 ["/v1/runs/\(unknown)", "/v1/runs/x"]
             ),
             "/v1/pending": list("/v1/pending", "&submitter=manifest"),
@@ -87,8 +92,8 @@ struct RouteSubjects {
                 (tasks + [waiting.id.description]).map { "/v1/why?id=" + $0 },
                 ["/v1/why", "/v1/why?id=nosuch", "/v1/why?id=" + unknown]
             ),
-            "/v1/notifications": ([], ["/v1/notifications"]),
-            "/v1/transfers": (["/v1/transfers"], []),
+            "/v1/notifications": (["/v1/notifications"], ["/v1/notifications?task=a"]),
+            "/v1/transfers": (["/v1/transfers"], ["/v1/transfers?task=a"]),
             "/v1/logs": (
                 [
                     "/v1/logs", "/v1/logs?limit=3&task=fail&level=info",
