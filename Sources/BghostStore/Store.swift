@@ -116,14 +116,22 @@ package struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
 /// What a caller may rely on depends on the policy:
 /// - `.refuse`: the answer is success, and then the transaction is on the disk, or failure, and
 ///   then none of it has happened or will happen. The answer comes soon, even while the disk is
-///   full. The caller must not have acted on the change before. Used for submissions, redrives,
-///   discards, posted notifications.
+///   full. The caller must not have acted on the change before. Used for submissions of operators and
+///   handlers, requests that deliver notifications, redrives, discards, posted notifications, saved
+///   and deleted checkpoints, and the row of a verb that has still to be carried out. The caller is told;
+///   a refused delivery counts as failed, and the outbox tries it again.
 /// - `.retry`: the change has already happened, and is kept before every transaction that is
 ///   committed after it. The answer comes once it is kept, however long that takes. Failure means
 ///   that it will never be kept: the store is closed or damaged, its last sync failed
 ///   (`Failure.isFinal`), or the transaction itself is at fault. Used for starts and ends of runs,
-///   served times, the scheduler's state of tasks, switches, quarantines, pauses, results of deliveries,
-///   withdrawals.
+///   served and skipped times with the requests that follow from them, wakes of sessions, the scheduler's
+///   state of tasks, uses, used runtime, switches, quarantines, pauses, results of deliveries,
+///   withdrawals, alerts, the manifest, and rows of the audit about what has happened. An operator who
+///   waits for one of them learns of a failure at once, although the store goes on trying
+///   (`CommitQueue.commitOrReport`).
+///
+/// After a crash everything that was answered is there. Of what was not answered, any prefix may be there,
+/// in whole transactions. Which caller may lose what is in `docs/RELIABILITY.md`.
 ///
 /// The writers limit how much waits: while `health.isPressed`, the host starts nothing that would
 /// add to it, and the store refuses what it may refuse.

@@ -38,8 +38,9 @@ package struct TransferJournalError: Error, Equatable, Sendable, CustomStringCon
 /// While either fails for lack of room or after damage, `health` says so and since when. The journal checks
 /// by itself whether there is room again, also while no caller commits.
 ///
-/// Callers of `commit`: `TransferEngine.begin` (refuses the transfer), and an attempt before the first byte
-/// of a version of a file (fails, and the transfer retries). Callers of `keep`: all other changes of a
+/// Callers of `commit`: `TransferEngine.create` (refuses the transfer, and the label or continuation that a
+/// second request adds to one under way), and an attempt before the first byte of a version of a file
+/// (fails, and the transfer retries). Callers of `keep`: all other changes of a
 /// transfer's state, its progress, and the removal of acknowledged ends; after a crash the next engine may
 /// see the state before, so it asks the server again or reports an end again.
 package protocol TransferJournal: AnyObject, Sendable {
