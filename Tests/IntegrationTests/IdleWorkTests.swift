@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import BghostAPI
+import BghostBase
 @testable import BghostHost
 @testable import BghostModel
 @testable import BghostPolicy
@@ -136,6 +137,20 @@ extension Integration {
                 try await charged(daemon, words)
                 let worker = try #require(run.pid)
                 while kill(-worker, 0) == 0 { await Task.yield() }
+            }
+        }
+
+        /// While they idle, workers that may have processes are looked at less and less often.
+        @Test(.timeLimit(.minutes(5)))
+        func `A worker that gets a run is looked at soon`() async throws {
+            let manifest = try Self.manifest([], limits: WorkerLimits(processes: 4))
+            try await withDaemon(manifest) { daemon in
+                let first = try await daemon.run("succeed")
+                await daemon.host.postponeAudits()
+                #expect(await daemon.host.hasPostponedAudit)
+                let second = try await daemon.run("succeed")
+                #expect(second.pid == first.pid)
+                #expect(await !daemon.host.hasPostponedAudit)
             }
         }
 
@@ -309,5 +324,24 @@ extension Integration {
                 #expect(record.outcome == .killed(.protocolFault(11)), "\(record)")
             }
         }
+    }
+}
+
+extension Host {
+    private var workers: [Worker] {
+        owners.plugins.all.flatMap { owners.executors.workers(of: $0) }
+    }
+
+    /// As if each worker had been idle for long.
+    fileprivate func postponeAudits() {
+        for worker in workers {
+            worker.audit = services.now + UInt64(hour)
+            services.deadlines.arm(.audit(worker.serial), at: worker.audit)
+            services.deadlines.forget()
+        }
+    }
+
+    fileprivate var hasPostponedAudit: Bool {
+        workers.contains { $0.audit > services.now + UInt64(hour) / 2 && $0.audit != .never }
     }
 }
