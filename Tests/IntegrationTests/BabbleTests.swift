@@ -61,7 +61,7 @@ extension SeparateHosts {
                             return try await group.reduce(into: []) { $0.append($1) }
                         }
                         #expect(records.count == Self.count)
-                        try Self.check(records)
+                        try Self.check(records, daemon)
                         for entry in daemon.log.entries(matching: LogFilter(), limit: 100_000) {
                             if !entry.message.isEmpty {
                                 try MessageText.check(entry.message, bytesMax: 64 << 10)
@@ -72,7 +72,7 @@ extension SeparateHosts {
             }
         }
 
-        private static func check(_ records: [RunRecord]) throws {
+        private static func check(_ records: [RunRecord], _ daemon: RunningHost) throws {
             var outcomes: [String: Int] = [:]
             for record in records {
                 let outcome = try #require(record.outcome).text
@@ -86,7 +86,10 @@ extension SeparateHosts {
                 guard let began = record.startedAt, let ended = record.endedAt else { continue }
                 let held = Duration.nanoseconds(ended - began)
                 let bound = Self.limits.runtime + Self.limits.grace + .seconds(1)
-                #expect(held <= bound, "\(record.task) had its slot for \(held)")
+                #expect(
+                    held <= bound,
+                    "\(record.task) had its slot for \(held), \(daemon.timeline(of: record))"
+                )
             }
             // The seeds do reach the ways in which a worker can go bad, and the good one.
             #expect(outcomes["succeeded", default: 0] > 0, "\(outcomes)")

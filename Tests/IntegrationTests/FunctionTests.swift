@@ -123,7 +123,10 @@ extension Integration {
                 let record = try await daemon.runBesideOthers("pause")
                 #expect(record.outcome == .killed(.graceExceeded))
                 let duration = try #require(record.duration)
-                #expect(duration >= .milliseconds(400) && duration < .milliseconds(1400))
+                #expect(
+                    duration >= .milliseconds(400) && duration < .milliseconds(1400),
+                    "\(duration), \(daemon.timeline(of: record))"
+                )
             }
         }
 

@@ -63,7 +63,8 @@ extension Integration {
                 #expect(record.stopReason == .expired)
                 let duration = try #require(record.duration)
                 #expect(duration >= Self.runtime + Self.grace)
-                #expect(duration <= Self.runtime + Self.grace + Self.slack)
+                let bound = Self.runtime + Self.grace + Self.slack
+                #expect(duration <= bound, "\(duration), \(daemon.timeline(of: record))")
                 let pid = try #require(record.pid)
                 #expect(!isAlive(pid))
                 let killed = try await daemon.line(LogFilter(run: record.id)) {

@@ -96,14 +96,14 @@ struct Storm: Sendable {
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            for case let record? in records { try report.take(record) }
+            for case let record? in records { try report.take(record, daemon) }
         }
         return report
     }
 }
 
 extension Storm.Report {
-    fileprivate mutating func take(_ record: RunRecord) throws {
+    fileprivate mutating func take(_ record: RunRecord, _ daemon: RunningHost) throws {
         let handler = record.task.split(separator: ".")[1]
         let outcome = try #require(record.outcome).text
         ended += 1
@@ -116,6 +116,9 @@ extension Storm.Report {
         let held = Duration.nanoseconds(try #require(record.endedAt) - began)
         let over = held - record.limits.runtime - record.limits.grace
         worst = max(worst, over)
-        if over > Storm.slack { late.append("\(record.task) had its slot for \(held)") }
+        if over > Storm.slack {
+            let timeline = daemon.timeline(of: record)
+            late.append("\(record.task) had its slot for \(held), \(timeline)")
+        }
     }
 }

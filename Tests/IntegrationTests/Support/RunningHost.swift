@@ -105,6 +105,20 @@ final class RunningHost: Sendable {
         try await line(filter) { $0.message == text }
     }
 
+    /// When the daemon asked a run to stop, killed it and recorded its end, from its start on.
+    ///
+    /// It tells a late deadline from a process that needs long to die.
+    func timeline(of run: RunRecord) -> String {
+        let events = ["run.expiring", "run.killed", "worker.fault", "run.ended"]
+        let steps = log.entries(matching: LogFilter(run: run.id), limit: 8192)
+            .filter { events.contains($0.event) }
+            .map { entry in
+                let passed = Duration.nanoseconds(entry.time - (run.startedAt ?? entry.time))
+                return "\(entry.event) after \(passed)"
+            }
+        return "\(run.outcome?.text ?? "no outcome"): " + steps.joined(separator: ", ")
+    }
+
     /// The process ids of a plugin's workers.
     func workers(of plugin: String) async -> [Int32] {
         await host.status().plugins.first { $0.name == plugin }?.workers ?? []
