@@ -178,7 +178,7 @@ struct FullJournalTests {
         try expectHealthy(first)
         #expect(try transfers(first).map { $0["session"]?.string } == ["s"])
         #expect(first.stop() == 0)
-        #expect(!first.program.lines.contains { $0.contains("urlSession.s ") }, "it was woken")
+        #expect(!first.program.lines.contains { $0.contains("urlSession.s wake") })
 
         let second = try daemon(holder)
         #expect(try transfers(second).map { $0["state"]?.string } == ["done"])
