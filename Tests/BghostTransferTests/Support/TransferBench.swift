@@ -249,4 +249,9 @@ struct Bytes: Equatable, CustomStringConvertible {
     }
 
     var description: String { "\(bytes.count) bytes" }
+
+    /// A debug build compares arrays byte by byte through a protocol.
+    static func == (one: Bytes, other: Bytes) -> Bool {
+        one.bytes.count == other.bytes.count && memcmp(one.bytes, other.bytes, one.bytes.count) == 0
+    }
 }
