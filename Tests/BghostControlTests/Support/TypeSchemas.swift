@@ -15,7 +15,10 @@ struct TypeSchemas {
     private(set) var referenced: Set<String> = []
     private let sources: TypeSources
 
-    init() throws { sources = try TypeSources() }
+    init() throws { sources = try Self.read.get() }
+
+    /// Read once: to parse them takes half a second.
+    private static let read = Result { try TypeSources() }
 
     /// The schema of a type, which refers to its component if it is an object.
     mutating func schema(of type: Any.Type) -> JSONNode {
