@@ -18,7 +18,7 @@ let swift: [SwiftSetting] =
 /// Optimizes a module without I/O in debug builds too, and keeps its assertions.
 ///
 /// Property tests run hundreds of thousands of steps through it. `BGHOST_UNOPTIMIZED=1` builds it for a
-/// debugger.
+/// debugger. The helpers of tests are optimized too: hundreds of tests hash the sources of their plugins.
 let optimized: [SwiftSetting] =
     Context.environment["BGHOST_UNOPTIMIZED"] == nil
     ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : []
@@ -640,7 +640,7 @@ let package = Package(
             name: "BghostTestSupport",
             dependencies: ["BghostBase"],
             path: "Tests/Support",
-            swiftSettings: swift
+            swiftSettings: swift + optimized
         ),
         // A program that commits until it is killed, and what its test knows of its steps.
         .target(
