@@ -68,6 +68,9 @@ struct CheckChild {
         account.isTooLarge = halt == .tooLarge
         account.milliseconds = Monotonic.now.since(start) / 1_000_000
         child.giveUp()
+        // Its last thread is still removing its entries below /proc; collected meanwhile, the process would
+        // make this thread spin until then, for a slice of the scheduler's on a busy processor.
+        usleep(2000)
         child.collectHere()
         known.withLock { _ = $0.remove(child.pid) }
         endOrphans()
