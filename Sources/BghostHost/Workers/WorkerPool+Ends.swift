@@ -7,7 +7,6 @@ internal import BghostModel
 internal import BghostPolicy
 internal import BghostServices
 internal import BghostWire
-internal import Glibc
 
 /// How workers finish: retired, exited by themselves, or killed.
 extension WorkerPool {
@@ -109,7 +108,7 @@ extension WorkerPool {
         for fetch in worker.fetches.values { fetch.task.cancel() }
         if let process = worker.process {
             process.giveUp()
-            removeMounts(of: process)
+            process.removeMounts(on: threads.thread(for: .mounts))
             family.remove(process.pid)
             spawner.collect(process.pid, adoptsOrphans: configuration.isSubreaper)
         }
@@ -138,15 +137,5 @@ extension WorkerPool {
         replace(worker, isUnasked: isUnasked)
         if worker.killedFor == nil, how != nil { dispatcher.dispatch() }
         onEnd()
-    }
-
-    /// Removes the mount namespace of a process that has ended, on a thread that may wait for it.
-    private func removeMounts(of process: ChildProcess) {
-        guard let mounts = process.takeMounts() else { return }
-        if let thread = threads.thread(for: .mounts) {
-            thread.perform { close(mounts) }
-        } else {
-            spawner.perform { close(mounts) }
-        }
     }
 }

@@ -231,13 +231,10 @@ extension WorkerPool {
         worker.lastRun = run.id
         worker.lastTask = run.task
         worker.forgetErrorLines()
-        // The audits of an idle worker may be seconds apart.
         let due = now + HostLimits.auditPeriod
         guard worker.audit > due else { return }
-        let wasArmed = worker.audit != .never
         worker.audit = due
         deadlines.arm(.audit(worker.serial), at: due)
-        if wasArmed { deadlines.forget() }
     }
 
     func flushWorkers() {

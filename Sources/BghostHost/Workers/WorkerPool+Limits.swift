@@ -94,9 +94,7 @@ extension WorkerPool {
         let passed = HostLimits.auditPeriod + now.since(worker.audit)
         worker.audit = .never
         measureData(of: worker.plugin)
-        if !worker.isIdle, configuration.pausesForDebuggers {
-            pauseIfTraced(worker, process.pid, for: passed)
-        }
+        if configuration.pausesForDebuggers { pauseIfTraced(worker, process.pid, for: passed) }
         // This call may kill the worker. A worker without a run is checked too: much memory can be taken in
         // less processor time than that after which the kernel reports it.
         checkUse(of: worker, process)

@@ -45,8 +45,7 @@ extension WorkerPool {
             plugin.limits.processes > 1
             || !layerStates.contains { $0.layer == .seccomp && $0.state == .holds }
         if worker.canHaveProcesses { workersWithTrees += 1 }
-        let hasOwnMounts = layerStates.contains { $0.layer == .mounts && $0.state == .holds }
-        if hasOwnMounts { worker.process?.holdMounts() }
+        worker.process?.holdMounts()
         for path in confined.absent where plugin.absentGrants.insert(path).inserted {
             log.write(
                 .warning,

@@ -109,6 +109,18 @@ package final class ChildProcess {
         return mounts
     }
 
+    /// Removes the mount namespace of a child that has ended.
+    ///
+    /// - Parameter thread: waits for it; without one, this thread does.
+    package func removeMounts(on thread: WorkThread?) {
+        guard let mounts = takeMounts() else { return }
+        guard let thread else {
+            close(mounts)
+            return
+        }
+        thread.perform { close(mounts) }
+    }
+
     /// Reaps the child on this thread, which must not be a real-time thread.
     package func collectHere() { Spawner.collectHere(pid) }
     /// How the child ended, if it has ended.
