@@ -74,7 +74,8 @@ import Testing
         let path = "/proc/\(getpid())/fd/\(output.writing)"
         let resident = try await Self.resident(
             shell: "exec 9>\(path); echo up >&9; trap '' TERM; sleep 1000; sleep 1000",
-            timeout: .seconds(2)
+            timeout: .seconds(2),
+            standsStill: true
         )
         for expected in "up\n".utf8 { #expect(Program.next(output.reading) == expected) }
         close(output.writing)
@@ -137,7 +138,8 @@ import Testing
         defer { close(output.reading) }
         let path = "/proc/\(getpid())/fd/\(output.writing)"
         let resident = try await Self.resident(
-            shell: "exec 9>\(path); echo up >&9; exec sleep 1000"
+            shell: "exec 9>\(path); echo up >&9; exec sleep 1000",
+            standsStill: true
         )
         for expected in "up\n".utf8 { #expect(Program.next(output.reading) == expected) }
         await resident.stop()
