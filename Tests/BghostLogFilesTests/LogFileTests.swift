@@ -9,7 +9,7 @@ import Glibc
 import Testing
 
 /// Writing, rotation and search of the log's files.
-@Suite(.timeLimit(.minutes(5))) struct LogFileTests {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct LogFileTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }

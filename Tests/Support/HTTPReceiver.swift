@@ -101,7 +101,7 @@ package final class HTTPReceiver: Sendable {
     ///
     /// - Returns: `nil` if none came within the time, or within it after another one.
     package func request(
-        within seconds: Int32 = 120,
+        within seconds: Int32 = 600,
         where isWanted: (Request) -> Bool
     ) -> Request? {
         while true {
@@ -111,7 +111,7 @@ package final class HTTPReceiver: Sendable {
     }
 
     /// Waits until there are so many requests.
-    package func has(_ count: Int, within seconds: Int32 = 120) -> Bool {
+    package func has(_ count: Int, within seconds: Int32 = 600) -> Bool {
         while requests.count < count {
             guard another(within: seconds) else { return false }
         }
