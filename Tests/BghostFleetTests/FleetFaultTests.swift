@@ -20,7 +20,7 @@ import Testing
     {
         let database = try FleetDatabase()
         // A quarter of the lease is the time of a call, also of one that is answered on a busy machine.
-        let one = database.host("web-1", lease: .seconds(60))
+        let one = database.host("web-1", lease: .seconds(40))
         let two = database.host("web-2")
         _ = try two.renew()
         _ = try one.renew()
@@ -35,7 +35,7 @@ import Testing
         try holder.run("COMMIT")
         let problem = try #require(await answer)
         #expect(problem.kind == .unreachable)
-        #expect(problem.reason == "the server has not answered for 15.00 s")
+        #expect(problem.reason == "the server has not answered for 10.00 s")
         // Its lease ends meanwhile, and its start is taken over.
         try database.endLease(of: "web-1")
         #expect(try two.claim(Self.claim(100, 2)) == .claimed)

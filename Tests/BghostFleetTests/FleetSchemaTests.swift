@@ -124,7 +124,7 @@ import Testing
     func `A host that does not get the lock in time changes nothing and tries again`() throws {
         let holder = try database.session()
         try holder.run("BEGIN; SELECT pg_advisory_xact_lock(\(FleetSchema.lock))")
-        let host = database.host("web-1", lease: .seconds(60))
+        let host = database.host("web-1", lease: .seconds(40))
         let problem = try #require(refusal { _ = try host.renew() })
         #expect(problem.kind == .unreachable && problem.reason.contains("has not answered"))
         #expect(try database.query("SELECT 1 FROM pg_tables WHERE schemaname = 'bghost'").isEmpty)
