@@ -67,7 +67,6 @@ extension TransferCoordinator {
         measureData(executor.plugin.name)
         // Record the run before the transfer can end, because the run may be about to wait for it.
         table.beganBy[request.id] = call.run
-        if run.machine.stopReason != nil { run.hasDetached = true }
         noteRenewal(call.run, table)
         let serial = executor.serial
         let (engine, delivery) = (table.engine, table.lastDelivery)
@@ -106,6 +105,7 @@ extension TransferCoordinator {
         guard let executor = replies.close(serial) else { return }
         switch result {
         case .success(let created):
+            if runs.run(call.run)?.machine.stopReason != nil { noteDetached(call.run) }
             let reply = Reply(
                 call: call.number,
                 status: CallStatus.ok,

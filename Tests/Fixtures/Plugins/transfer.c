@@ -64,6 +64,20 @@ HANDLER(begin_and_go) {
   return begin(info->run, &transfer) == BG_OK ? BG_OK : BG_E_FAILED;
 }
 
+/* Begins one, before its cancel or after it if there is the parameter `after`, and stops 300 ms later. */
+HANDLER(begin_and_stop_late) {
+  (void)plugin;
+  static _Thread_local text word;
+  bg_transfer               transfer;
+  struct pollfd             stop = { info->cancel_fd, POLLIN, 0 };
+  int                       waits = value(info->run, "after", &word).len > 0;
+  if (!waits) begin(info->run, &transfer);
+  while (poll(&stop, 1, -1) < 0 && errno == EINTR) continue;
+  if (waits) begin(info->run, &transfer);
+  usleep(300 * 1000);
+  return BG_OK;
+}
+
 typedef struct waiter {
   bg_run run;
 } waiter;
@@ -232,6 +246,7 @@ HANDLER(wake) {
 
 static const bg_task *const tasks[] = {
   TASK("begin", BG_TASK_MAY_BLOCK, begin_and_go),
+  TASK("late", BG_TASK_MAY_BLOCK, begin_and_stop_late),
   TASK("await", BG_TASK_MAY_BLOCK, begin_and_wait),
   TASK("wait", BG_TASK_MAY_BLOCK, wait_for),
   TASK("cancel", BG_TASK_MAY_BLOCK, cancel_it),

@@ -115,6 +115,39 @@ extension Integration {
             }
         }
 
+        /// Which transfer a run begins that stops late, and what it earns.
+        private static let detached: [(fields: [(String, String)], points: Int?)] = [
+            ([], nil), ([("after", "1")], nil),
+            // Refused, so that nothing continues.
+            ([("after", "1"), ("url", "http://192.0.2.1/file")], 1),
+        ]
+
+        @Test(.timeLimit(.minutes(5)), arguments: detached)
+        func `A late stop earns no point if a transfer continues without the run`(
+            fields: [(String, String)],
+            points: Int?
+        ) async throws {
+            try await withFile(holdAt: 1000) { server in
+                var manifest = try TransferManifest.of(server)
+                manifest.tasks.append(
+                    try TestManifest.task(
+                        "late",
+                        "t",
+                        "late",
+                        RunLimits(runtime: .milliseconds(50), grace: .seconds(60))
+                    )
+                )
+                manifest.tasks[manifest.tasks.count - 1].throttle.stopWithin = .milliseconds(100)
+                try await withDaemon(manifest) { daemon in
+                    let parameters = TransferManifest.parameters(server, fields)
+                    let record = try await ended("late", parameters, daemon)
+                    #expect(record.outcome == .succeeded && record.stopReason == .expired)
+                    let shown = await daemon.host.throttles(task: nil)
+                    #expect(shown.first?.points == points)
+                }
+            }
+        }
+
         @Test(.timeLimit(.minutes(5)))
         func `The manifest can disable throttling`() async throws {
             let manifest = try manifest(grace: .milliseconds(20), ThrottlePolicy(mode: .off))
