@@ -56,6 +56,28 @@ import Testing
         #expect(daemon.stop() == 0)
     }
 
+    @Test func `A task that is cancelled before it was resumed completes, and asks for nothing`()
+        throws
+    {
+        let manifest = try folder.write(
+            """
+            {"version": 1,
+             "plugins": {"app": {"library": "\(try SeedLibrary.make("Cancelling", in: folder))"}},
+             "sessions": {"photos": {"plugin": "app", "handler": "cancel"}},
+             "tasks": {"cancel": {"plugin": "app"}}}
+            """,
+            to: "tasks.json"
+        )
+        let daemon = try TestDaemon(manifest: manifest, folder: folder)
+        let run = try daemon.command(["trigger", "cancel", "--wait"])
+        #expect(run.exitCode == 0, "\(run)")
+        let logs = try daemon.command(["logs"]).output
+        let ends = logs.split(separator: "\n").filter { $0.contains("completed as cancelled: ") }
+        #expect(ends.count == 2 && ends.allSatisfy { $0.hasSuffix("true") }, "\(logs)")
+        #expect(try daemon.command(["transfers"]).output == "no transfers\n")
+        #expect(daemon.stop() == 0)
+    }
+
     @Test(arguments: ["Twice", "Registered"])
     func `Two handlers of one identifier: the plugin is refused, and the identifier named`(
         app: String

@@ -75,6 +75,22 @@ import Testing
         #expect(daemon.stop() == 0)
     }
 
+    @Test func `Each command that shows a run that crashed names the place`() throws {
+        let daemon = try daemon()
+        let waited = try daemon.command(["trigger", "crash", "--wait"])
+        #expect(waited.exitCode == 1)
+        let runs = try daemon.command(["runs", "crash", "--json"]).output
+        let run = try #require(try JSONReader.parse(runs)["runs"]?.array?.first)
+        let shown = try daemon.command(["show", try #require(run["id"]?.string)]).output
+        let status = try daemon.command(["status"]).output
+        let place = try #require(run["crash"]?["place"]?.string)
+        #expect(place.contains("(crash_in_start+"), "\(runs)")
+        for text in [waited.output + waited.error, shown, status] {
+            #expect(text.contains(place), "\(text)")
+        }
+        #expect(daemon.stop() == 0)
+    }
+
     @Test func `A throttled task does not start now`() throws {
         let daemon = try daemon()
         #expect(try daemon.command(["submit", "stubborn"]).exitCode == 0)
@@ -118,6 +134,15 @@ import Testing
             #expect(text.contains("1 of 1 slots in use"), "\(text)")
             #expect(text.contains("waiting for a slot (1 of 1 in use)"), "\(text)")
         }
+        #expect(daemon.stop() == 0)
+    }
+
+    /// As `docs/manifest.md` and `docs/cli.md` say.
+    @Test func `A manifest without slots has one for each processor, and at least 2`() throws {
+        let bare = try folder.write(#"{"version": 1}"#, to: "bare.json")
+        let daemon = try TestDaemon(manifest: bare, folder: folder)
+        let status = try JSONReader.parse(try daemon.command(["status", "--json"]).output)
+        #expect(status["slots"]?.int64 == max(2, Int64(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
         #expect(daemon.stop() == 0)
     }
 

@@ -58,6 +58,7 @@ private let plugin: Plugin =
     case "MainQueue": mainQueue
     case "Waiting": waiting
     case "Launching": launching
+    case "Cancelling": cancelling
     default: fatalError("no app is called \"\(chosen)\"")
     }
 
