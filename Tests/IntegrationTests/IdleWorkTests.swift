@@ -269,6 +269,17 @@ extension Integration {
             }
         }
 
+        @Test(.timeLimit(.minutes(5)))
+        func `Processor time that one system call takes is seen while it takes it`() async throws {
+            let limits = WorkerLimits(cpu: .milliseconds(200))
+            try await withDaemon(try Self.manifest("one-busy-call", limits)) { daemon in
+                let record = try await daemon.run("one-busy-call")
+                // Its cancel() ends the run on another thread, unless the worker is killed before.
+                let isEnded = record.stopReason == .quota || record.outcome == .killed(.cpu)
+                #expect(isEnded && record.outcome != .succeeded, "\(record)")
+            }
+        }
+
         // Only root may look at what a worker has open.
         @Test(.timeLimit(.minutes(5)), .enabled(if: geteuid() == 0))
         func `Files without a name count as the data that they are`() async throws {
@@ -298,6 +309,21 @@ extension Integration {
                     }
                     #expect(line.message != "descriptor -1")
                 }
+            }
+        }
+
+        // By a timer the daemon sees what a worker uses. The kernel counts timers for the user, and without root
+        // the daemon and all workers have the same one.
+        @Test(.timeLimit(.minutes(5)))
+        func `A plugin cannot use up the timers of the daemon`() async throws {
+            try await withDaemon(try Self.manifest("take-timers", WorkerLimits())) { daemon in
+                let record = try await daemon.run("take-timers")
+                #expect(record.outcome == .succeeded)
+                let line = try await daemon.line(LogFilter(run: record.id)) {
+                    $0.message.hasPrefix("timers ")
+                }
+                let numbers = line.message.split { !$0.isNumber }.compactMap { Int32($0) }
+                #expect(numbers.count == 2 && numbers[0] <= 1024 && numbers[1] == EAGAIN)
             }
         }
 

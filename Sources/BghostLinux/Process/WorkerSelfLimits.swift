@@ -19,9 +19,26 @@ package enum WorkerLimitSetting {
         // daemon's own count of the worker's tree. It must leave room for the user's other
         // processes.
         if processes > 0 { _ = bgs_limit(BGS_LIMIT_PROCESSES, UInt64(processes) + 4096) }
+        limitSignals()
         if cpuSeconds > 0 { _ = bgs_limit(BGS_LIMIT_CPU, UInt64(cpuSeconds)) }
         if addressSpaceBytes > 0 { _ = bgs_limit(BGS_LIMIT_ADDRESS_SPACE, addressSpaceBytes) }
     }
+
+    /// Limits timers and queued signals.
+    ///
+    /// The kernel counts them for the user. Without root that is the daemon's user, and the daemon needs a timer
+    /// for each worker.
+    private static func limitSignals() {
+        let signals = __rlimit_resource_t(__RLIMIT_SIGPENDING.rawValue)
+        var limit = rlimit()
+        guard getrlimit(signals, &limit) == 0 else { return }
+        limit.rlim_max = min(limit.rlim_max, signalsMax)
+        limit.rlim_cur = limit.rlim_max
+        // It only lowers the limit.
+        _ = setrlimit(signals, &limit)
+    }
+
+    private static let signalsMax: rlim_t = 1024
 }
 
 /// Ties a worker to its daemon.

@@ -2,6 +2,7 @@
  * Its handlers return at once and leave something behind that works on while there is no run. With
  * SPIN_AFTER_OPEN it works before there has been any. Bounded: left alone, nothing lasts for longer than
  * a minute. */
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -190,6 +191,17 @@ HANDLER(one_long_call) {
   }
 }
 
+/* One system call burns seconds of processor time. Succeeds unless the host sees that meanwhile. */
+HANDLER(one_busy_call) {
+  UNUSED;
+  const size_t size = 64 << 20;
+  int          fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+  void        *block = malloc(size);
+  struct iovec parts[32];
+  for (int i = 0; i < 32; i++) parts[i] = (struct iovec){ block, size };
+  return fd < 0 || !block || readv(fd, parts, 32) < (ssize_t)size ? BG_E_FAILED : BG_OK;
+}
+
 /* killed(data), if the host may read its open descriptors: the files have no names any more */
 HANDLER(unlinked_files) {
   (void)plugin;
@@ -235,6 +247,20 @@ HANDLER(show_descriptor) {
   return BG_PENDING;
 }
 
+/* Makes timers until it gets no more; logs "timers N, errno N". */
+HANDLER(take_timers) {
+  (void)plugin;
+  struct sigevent event = { 0 };
+  event.sigev_notify = SIGEV_NONE;
+  timer_t timer;
+  int     count = 0;
+  while (count < 1 << 20 && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0) count++;
+  char line[64];
+  snprintf(line, sizeof line, "timers %d, errno %d", count, errno);
+  say(info->run, line);
+  return BG_OK;
+}
+
 /* Withdraws absent requests as fast as it can; logs "taken N, refused N". */
 HANDLER(ask_much) {
   (void)plugin;
@@ -271,9 +297,11 @@ static const bg_task *const tasks[] = {
   TASK("children-with-memory", 0, children_with_memory),
   TASK("child-with-processor", 0, child_with_processor),
   TASK("one-long-call", BG_TASK_MAY_BLOCK, one_long_call),
+  TASK("one-busy-call", BG_TASK_MAY_BLOCK, one_busy_call),
   TASK("unlinked-files", 0, unlinked_files),
   TASK("crowd", BG_TASK_MAY_BLOCK, crowd),
   TASK("show-descriptor", 0, show_descriptor),
+  TASK("take-timers", BG_TASK_MAY_BLOCK, take_timers),
   TASK("ask-much", BG_TASK_MAY_BLOCK, ask_much),
 };
 
