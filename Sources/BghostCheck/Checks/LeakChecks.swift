@@ -68,6 +68,7 @@ enum LeakChecks {
         let subject = try stage.subject(behavior)
         let isSerial = try subject.handler().it.flags.contains(.serial)
         let slotCount = isSerial ? 1 : behavior.slotCount
+        try requireShortRuns(subject)
         // The first batch creates lasting state.
         _ = try batch(subject, slotCount)
         grantTime(milliseconds: 30)
@@ -88,6 +89,34 @@ enum LeakChecks {
         return nil
     }
 
+    /// Throws if a run computes for so long that a batch could not be made in its time on one processor.
+    ///
+    /// Runs side by side that compute wait for each other, and served time leaves these waits out: the
+    /// batches of such a plugin would take a minute of all processors.
+    private static func requireShortRuns(_ subject: Subject) throws(Finding) {
+        var used: UInt64 = 0
+        // The first run may create lasting state.
+        for _ in 0..<2 {
+            let before = processorTime
+            guard try subject.carry().end != nil else { throw unending }
+            used = processorTime - before
+        }
+        guard used > timeOfBatch / UInt64(runsOfBatch) else { return }
+        throw Finding.skipped(
+            "its runs compute for too long to make many of them",
+            fix: "give it --parameters with which a run computes for less than 40 ms"
+        )
+    }
+
+    /// The nanoseconds for which the threads of this process have computed.
+    private static var processorTime: UInt64 { UInt64(max(0, clock())) * 1000 }
+
+    private static var unending: Finding {
+        .skipped("a run did not end, so that nothing can be counted")
+    }
+
+    /// Nanoseconds.
+    private static let timeOfBatch: UInt64 = 3_000_000_000
     /// The number of batches in a window.
     private static let stretch = 5
     private static let runsOfBatch = 64
@@ -98,7 +127,7 @@ enum LeakChecks {
         let time = ServedTime()
         var count = 0
         while count < runsOfBatch {
-            guard time.rest(of: 3_000_000_000) > 0 else {
+            guard time.rest(of: timeOfBatch) > 0 else {
                 throw Finding.skipped(
                     "its runs take too long to make many of them",
                     fix: "give it --parameters with which a run takes less than a tenth of a second"
@@ -107,9 +136,7 @@ enum LeakChecks {
             var begun: [Subject.Begun] = []
             for slotIndex in 0..<slotCount { begun.append(try subject.begin(slotIndex: slotIndex)) }
             for run in begun {
-                guard subject.finish(run).end != nil else {
-                    throw Finding.skipped("a run did not end, so that nothing can be counted")
-                }
+                guard subject.finish(run).end != nil else { throw unending }
             }
             count += slotCount
             HostWatch.forgetRuns()

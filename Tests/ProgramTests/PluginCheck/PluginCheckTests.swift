@@ -130,6 +130,21 @@ import Testing
         #expect(run?.message == "it takes more than 128 MiB of memory in a run of work")
     }
 
+    /// Side by side, so many runs would keep all processors busy for a minute.
+    @Test(.timeLimit(.minutes(5)))
+    func `Leaks of runs that compute for long are not looked for`() async throws {
+        let how = "HOW=for(clock_t end=clock()+CLOCKS_PER_SEC/10;clock()<end;)"
+        let library = try Fixture.library("Checks/run", defines: [how])
+        let leaks = ["leaks-descriptors", "leaks-threads", "leaks-memory"]
+        let checked = try await CheckedPlugin(library, leaks.flatMap { ["--check", $0] })
+        #expect(checked.exitCode == 0 && checked.troubles == [], "\(checked.account)")
+        for name in leaks {
+            let check = checked.checks.first { $0.name == name }
+            #expect(check?.verdict == "skipped", "\(name)")
+            #expect(check?.message.contains("compute for too long") == true, "\(name)")
+        }
+    }
+
     /// A plugin that closes the checker's own descriptors cannot make it believe anything.
     @Test(.timeLimit(.minutes(5)))
     func `A missing verdict is a failure`() async throws {
