@@ -94,8 +94,10 @@ package enum Program {
         let parsed: (any ParsableCommand)?
         // The parser demands the first form of commands for which a daemon completes names.
         if let command = command as? any AsyncParsableCommand.Type {
+            // The whole tree reports the error.
             parsed = try? await command.asyncParseAsRoot(options)
         } else {
+            // The whole tree reports the error.
             parsed = try? command.parseAsRoot(options)
         }
         // The wish for help gives another command.

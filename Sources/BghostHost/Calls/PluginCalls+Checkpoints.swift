@@ -30,8 +30,7 @@ extension PluginCalls {
                     + " that it may; `bghost discard` deletes dead letters, with their checkpoints"
             )
         }
-        let serial = executor.serial
-        let plugin = executor.plugin.name
+        let (serial, plugin) = (executor.serial, executor.plugin.name)
         let isLive = { [runs] in runs.run(call.run) != nil }
         replies.open(executor)
         checkpoints.save(bytes, by: run.record, while: isLive) { [unowned self] isStored in
