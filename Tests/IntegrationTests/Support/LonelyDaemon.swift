@@ -48,7 +48,10 @@ extension RunningHost {
 }
 
 extension Host {
-    fileprivate var hasNoWorkers: Bool { owners.executors.isEmpty }
+    /// A plugin in the daemon stays.
+    fileprivate var hasNoWorkers: Bool {
+        owners.executors.all.allSatisfy { $0 is InProcessExecutor }
+    }
 
     /// Returns when the threads of the host have done what they were asked for until now.
     ///
