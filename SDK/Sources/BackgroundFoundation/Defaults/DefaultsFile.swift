@@ -30,9 +30,12 @@ struct DefaultsFile: Sendable {
         var description: String { "\(call): \(String(cString: strerror(code)))" }
     }
 
-    /// The number of attempts to get the lock: a worker that is frozen while it holds the lock must
-    /// not block the others for ever.
-    private static let lockTries = 100
+    /// The number of attempts to get the lock, each 10 ms after the one before: a worker that is frozen while
+    /// it holds the lock must not block the others for ever.
+    ///
+    /// After them a change goes on without the lock and may replace one of another worker. On a busy
+    /// machine with a slow disk, a second of attempts was not enough for three workers.
+    private static let lockTries = 1000
 
     private let folder: String
     private let path: String
