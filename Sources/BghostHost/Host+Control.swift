@@ -250,7 +250,7 @@ extension Host: HostControl {
     }
 
     package func noteLater(_ entry: AuditEntry) { owners.audit.noteLater(entry) }
-
+    package func noteEnd(_ entry: AuditEntry) async { await owners.audit.noteEnd(entry) }
     package func noteBounded(_ entry: AuditEntry) { owners.audit.noteBounded(entry) }
 
     package func audit(_ question: AuditQuestion) async throws(OperatorRefusal) -> AuditPage {

@@ -15,6 +15,11 @@ package protocol AuditControl: Sendable {
     /// Stores a row about what has happened already; it is kept until the store has room.
     func noteLater(_ entry: AuditEntry) async
 
+    /// Stores a row like `noteLater`, and returns when it is stored or the store fails.
+    ///
+    /// So who has the answer finds the row.
+    func noteEnd(_ entry: AuditEntry) async
+
     /// Stores a row about a refused attempt or a login, unless there were too many or the store fails.
     ///
     /// Who may change nothing can make any number of them, and must not evict other rows.
@@ -58,12 +63,12 @@ extension AuditControl {
             let value = try await AuditDetail.$current.withValue(detail) { try await body() }
             var end = entry.with(.done, refs: number, detail: detail.text)
             end.at = now()
-            await noteLater(end)
+            await noteEnd(end)
             return value
         } catch {
             var end = entry.with(.failed, code: code(error), refs: number)
             end.at = now()
-            await noteLater(end)
+            await noteEnd(end)
             throw error
         }
     }

@@ -79,6 +79,13 @@ package final class AuditCommands {
         rowAdded()
     }
 
+    /// Stores a row about what has happened already, and returns when it is stored or the store fails.
+    package nonisolated(nonsending) func noteEnd(_ entry: AuditEntry) async {
+        rowAdded()
+        // The store's health is reported elsewhere, and the row is kept until there is room.
+        _ = await commits.committed([.audited(entry)])
+    }
+
     /// Stores a row about a refused attempt or a login, unless there were too many.
     package func noteBounded(_ entry: AuditEntry) {
         let (user, now) = (entry.actor.uid, clock.monotonic)

@@ -19,9 +19,9 @@ package enum WorkerLimitSetting {
         // daemon's own count of the worker's tree. It must leave room for the user's other
         // processes.
         if processes > 0 { _ = bgs_limit(BGS_LIMIT_PROCESSES, UInt64(processes) + 4096) }
-        limitSignals()
         if cpuSeconds > 0 { _ = bgs_limit(BGS_LIMIT_CPU, UInt64(cpuSeconds)) }
         if addressSpaceBytes > 0 { _ = bgs_limit(BGS_LIMIT_ADDRESS_SPACE, addressSpaceBytes) }
+        limitSignals()
     }
 
     /// Limits timers and queued signals.

@@ -25,6 +25,8 @@ extension MemoryHost {
 
     func noteLater(_ entry: AuditEntry) { audited.append(entry) }
 
+    func noteEnd(_ entry: AuditEntry) { audited.append(entry) }
+
     func noteBounded(_ entry: AuditEntry) { audited.append(entry) }
 
     func audit(_ question: AuditQuestion) throws(OperatorRefusal) -> AuditPage {
