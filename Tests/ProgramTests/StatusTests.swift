@@ -142,7 +142,9 @@ import Testing
         let bare = try folder.write(#"{"version": 1}"#, to: "bare.json")
         let daemon = try TestDaemon(manifest: bare, folder: folder)
         let status = try JSONReader.parse(try daemon.command(["status", "--json"]).output)
-        #expect(status["slots"]?.int64 == max(2, Int64(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+        #expect(
+            status["daemon"]?["slots"]?.int64 == max(2, Int64(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        )
         #expect(daemon.stop() == 0)
     }
 
