@@ -77,12 +77,13 @@ int bgs_owner_map(uint32_t id) {
   int ends[2];
   if (id < 2 || id > 0xFFFFFFF0u) return -EINVAL;
   if (pipe2(ends, O_CLOEXEC) < 0) return -errno;
-  /* CLONE_VM avoids copying a large daemon's memory map. */
-  pid_t child = clone(wait_for_end, stack + stack_bytes, CLONE_VM | CLONE_NEWUSER | SIGCHLD, ends);
+  /* CLONE_VM avoids copying a large daemon's memory map. Without a signal at its end only __WCLONE waits for it, so
+   * that who looks for orphans can neither take it for one nor collect it. */
+  pid_t child = clone(wait_for_end, stack + stack_bytes, CLONE_VM | CLONE_NEWUSER, ends);
   int result = child < 0 ? -errno : map_owners(child, id);
   if (child > 0) {
     kill(child, SIGKILL);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+    while (waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR) continue;
   }
   close(ends[0]);
   close(ends[1]);

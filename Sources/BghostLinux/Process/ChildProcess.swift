@@ -2,6 +2,7 @@
 
 internal import CBghostSystem
 internal import Glibc
+internal import Synchronization
 
 /// How a process ended, and the resources that it used.
 package struct ProcessExit: Equatable, Sendable {
@@ -93,10 +94,12 @@ package final class ChildProcess {
     ///
     /// Otherwise the child's last thread removes it before the child counts as ended, and waits for
     /// each processor, and for all others that remove mounts, for that: 0.4 s on a busy machine. Call it
-    /// once the child has entered the namespace. It fails without the right to trace the child; then the
-    /// child's end takes longer.
+    /// once the child has entered the namespace. It fails without the right to trace the child, and while many
+    /// namespaces wait for their removal; then the child's end takes longer.
     package func holdMounts() {
-        guard mounts < 0, !isGivenUp else { return }
+        guard mounts < 0, !isGivenUp,
+            Self.mountsToRemove.load(ordering: .relaxed) < Self.mountsToRemoveMax
+        else { return }
         mounts = open("/proc/\(pid)/ns/mnt", O_RDONLY | O_CLOEXEC)
     }
 
@@ -111,15 +114,24 @@ package final class ChildProcess {
 
     /// Removes the mount namespace of a child that has ended.
     ///
-    /// - Parameter thread: waits for it; without one, this thread does.
-    package func removeMounts(on thread: WorkThread?) {
+    /// - Parameters:
+    ///   - thread: waits for it.
+    ///   - spawner: waits for it without that thread.
+    package func removeMounts(on thread: WorkThread?, or spawner: Spawner) {
         guard let mounts = takeMounts() else { return }
-        guard let thread else {
+        Self.mountsToRemove.add(1, ordering: .relaxed)
+        let remove: @Sendable () -> Void = {
             close(mounts)
-            return
+            Self.mountsToRemove.subtract(1, ordering: .relaxed)
         }
-        thread.perform { close(mounts) }
+        if let thread { thread.perform(remove) } else { spawner.perform(remove) }
     }
+
+    /// Namespaces of ended children that are not removed yet.
+    ///
+    /// Each has a descriptor and the child's own files.
+    private static let mountsToRemove = Atomic<Int>(0)
+    private static let mountsToRemoveMax = 64
 
     /// Reaps the child on this thread, which must not be a real-time thread.
     package func collectHere() { Spawner.collectHere(pid) }

@@ -139,8 +139,8 @@ package final class Spawner: Sendable {
     /// Kills and reaps children that this process has not started.
     ///
     /// The child of an orphan becomes an orphan too, and killed processes take a moment to end, on a
-    /// busy machine a long one. So this repeats until there are none, with the other work of the thread
-    /// in between.
+    /// busy machine a long one. So this repeats until there are none or the deadline has passed; the other
+    /// work of the thread comes first.
     private func endOrphans(until deadline: MonotonicInstant) {
         awaitsOrphans.store(false, ordering: .relaxed)
         for _ in 0..<50 {
@@ -155,9 +155,10 @@ package final class Spawner: Sendable {
                 return orphans.isEmpty
             }
             if isClean { return }
+            guard queue.withLock(\.isEmpty) else { break }
             usleep(2000)
         }
-        guard Monotonic.now < deadline else { return }
+        guard Monotonic.now < deadline, !isEnded.load(ordering: .acquiring) else { return }
         awaitsOrphans.store(true, ordering: .relaxed)
         perform { [self] in endOrphans(until: deadline) }
     }
