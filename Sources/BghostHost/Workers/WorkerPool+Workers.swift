@@ -219,7 +219,7 @@ extension WorkerPool {
             registry.pauseForShortage(worker.plugin, message)
             gone(worker, because: nil, shortage: error.isShortage ? message : nil)
         case .success(let spawned):
-            let process = ChildProcess(spawned)
+            let process = ChildProcess(spawned, groupWriter: spawner)
             worker.process = process
             worker.group = group
             process.groupKillPath = group.map { $0 + "/cgroup.kill" }

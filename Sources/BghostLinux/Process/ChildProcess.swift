@@ -31,12 +31,18 @@ package final class ChildProcess {
     private var statm: Int32 = -1
     /// Refers to the child's own mount namespace; -1 if it has none or was taken over.
     private var mounts: Int32 = -1
+    /// Writes the files of the group; `nil` has the calling thread do it.
+    private let groupWriter: Spawner?
     private let inheritedPeakBytes: Int64
     /// The highest resident memory measured so far.
     private var peakSeen: UInt64?
 
     /// Takes ownership of the pidfd.
-    package init(_ spawned: Spawner.Spawned) {
+    ///
+    /// - Parameter groupWriter: writes the files of the child's group. The kernel makes that wait for all other
+    ///   changes of groups, seconds on a busy machine.
+    package init(_ spawned: Spawner.Spawned, groupWriter: Spawner? = nil) {
+        self.groupWriter = groupWriter
         pid = spawned.pid
         pidfd = spawned.pidfd
         inheritedPeakBytes = spawned.inheritedPeakBytes
@@ -48,7 +54,7 @@ package final class ChildProcess {
         if mounts >= 0 { close(mounts) }
     }
 
-    /// Sends SIGKILL to the child, its process group and its cgroup.
+    /// Sends SIGKILL to the child, its process group and, on the group's writer, its cgroup.
     ///
     /// Does nothing once the child has been handed over to be reaped.
     package func kill() {
@@ -62,9 +68,7 @@ package final class ChildProcess {
         // gone, and the last one frees its memory. So make the threads real-time ones; the kernel
         // refuses that without CAP_SYS_NICE.
         _ = bgs_realtime_threads(pid)
-        // Dying takes processor time, for which a limited group would have to wait.
-        if let quotaPath { writeFile(quotaPath, "max") }
-        if let groupKillPath { writeFile(groupKillPath, "1") }
+        killControlGroup()
     }
 
     /// Kills the remaining processes of the child's process group, and marks the child as handed
@@ -76,11 +80,18 @@ package final class ChildProcess {
         killGroup()
         // If the cgroup was killed before, it is still empty: only the daemon moves processes into
         // it.
-        if let groupKillPath, !isKilled {
+        if !isKilled { killControlGroup() }
+        isGivenUp = true
+    }
+
+    private func killControlGroup() {
+        guard let groupKillPath else { return }
+        let write: @Sendable () -> Void = { [quotaPath] in
+            // Dying takes processor time, for which a limited group would have to wait.
             if let quotaPath { writeFile(quotaPath, "max") }
             writeFile(groupKillPath, "1")
         }
-        isGivenUp = true
+        if let groupWriter { groupWriter.perform(write) } else { write() }
     }
 
     private func killGroup() {
