@@ -17,8 +17,6 @@ package final class BlockingThreads {
         case history
         /// Inspects and hashes libraries.
         case inspection
-        /// Removes the mount namespaces of workers that have ended.
-        case mounts
         /// Measures process trees.
         case processes
     }

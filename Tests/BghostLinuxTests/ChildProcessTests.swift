@@ -58,30 +58,6 @@ import Testing
         #expect(try Program(shell: "exit 0").end().peakMemoryBytes == nil)
     }
 
-    private static func link(_ path: String) -> String {
-        var target = [UInt8](repeating: 0, count: 256)
-        let count = readlink(path, &target, target.count)
-        return String(decoding: target.prefix(max(0, count)), as: UTF8.self)
-    }
-
-    @Test(.enabled(if: geteuid() == 0, "a mount namespace takes root"))
-    func `Keeps the mount namespace of a child beyond its end`() throws {
-        let program = try Program([
-            "/usr/bin/unshare", "--mount", "/bin/sh", "-c", "echo ready; read x",
-        ])
-        #expect(program.line() == "ready")
-        let own = Self.link("/proc/\(program.child.pid)/ns/mnt")
-        #expect(own.hasPrefix("mnt:[") && own != Self.link("/proc/self/ns/mnt"))
-        #expect(program.child.takeMounts() == nil)
-        program.child.holdMounts()
-        program.child.kill()
-        _ = try program.end()
-        let mounts = try #require(program.child.takeMounts())
-        defer { close(mounts) }
-        #expect(Self.link("/proc/self/fd/\(mounts)") == own)
-        #expect(program.child.takeMounts() == nil)
-    }
-
     @Test func `Tells that it is ending before it is collected`() throws {
         let program = try Program(shell: "echo ready; read x; exit 3")
         #expect(program.line() == "ready")

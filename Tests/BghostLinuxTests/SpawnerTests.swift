@@ -29,40 +29,8 @@ import Testing
             try #require(!childPIDs(of: getpid()).isEmpty)
             spawner.collect(child.pid, adoptsOrphans: true)
             try #require(Program.next(pipe.reading) == nil)
-            while !childPIDs(of: getpid()).isEmpty { SpawnerTests.settle(spawner) }
-        }
-    }
-
-    /// Each of them becomes an orphan only when the one before has ended.
-    @Test func `Ends a long chain of orphans`() async {
-        await #expect(processExitsWith: .success) {
-            Orphan.adopt()
-            let folder = try TemporaryDirectory()
-            let script = try folder.write(
-                """
-                if [ $1 -gt 0 ]; then sh "$0" $(($1 - 1)) & wait; fi
-                echo ready
-                exec sleep 1000
-                """,
-                to: "chain"
-            )
-            let spawner = try Spawner()
-            let pipe = try Pipe.make()
-            let child = try SpawnerTests.start(
-                "setsid sh \(script) 120 & exit 0",
-                on: spawner,
-                writingTo: pipe.writing
-            )
-            close(pipe.writing)
-            for expected in "ready\n".utf8 {
-                try #require(Program.next(pipe.reading) == expected)
-            }
-            Program.wait(for: child.pidfd)
-            child.giveUp()
-            spawner.collect(child.pid, adoptsOrphans: true)
-            // Nothing else ends: one call has to find all of them.
-            try #require(Program.next(pipe.reading) == nil)
-            while !childPIDs(of: getpid()).isEmpty { SpawnerTests.settle(spawner) }
+            SpawnerTests.settle(spawner)
+            try #require(childPIDs(of: getpid()).isEmpty)
         }
     }
 

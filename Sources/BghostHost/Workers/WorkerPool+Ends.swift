@@ -108,7 +108,6 @@ extension WorkerPool {
         for fetch in worker.fetches.values { fetch.task.cancel() }
         if let process = worker.process {
             process.giveUp()
-            process.removeMounts(on: threads.thread(for: .mounts), or: spawner)
             family.remove(process.pid)
             spawner.collect(process.pid, adoptsOrphans: configuration.isSubreaper)
         }

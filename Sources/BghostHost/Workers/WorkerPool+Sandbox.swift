@@ -45,7 +45,6 @@ extension WorkerPool {
             plugin.limits.processes > 1
             || !layerStates.contains { $0.layer == .seccomp && $0.state == .holds }
         if worker.canHaveProcesses { workersWithTrees += 1 }
-        worker.process?.holdMounts()
         for path in confined.absent where plugin.absentGrants.insert(path).inserted {
             log.write(
                 .warning,

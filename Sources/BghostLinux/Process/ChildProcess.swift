@@ -2,7 +2,6 @@
 
 internal import CBghostSystem
 internal import Glibc
-internal import Synchronization
 
 /// How a process ended, and the resources that it used.
 package struct ProcessExit: Equatable, Sendable {
@@ -29,8 +28,6 @@ package final class ChildProcess {
     private var isGivenUp = false
     private var isKilled = false
     private var statm: Int32 = -1
-    /// Refers to the child's own mount namespace; -1 if it has none or was taken over.
-    private var mounts: Int32 = -1
     /// Writes the files of the group; `nil` has the calling thread do it.
     private let groupWriter: Spawner?
     private let inheritedPeakBytes: Int64
@@ -51,7 +48,6 @@ package final class ChildProcess {
     deinit {
         close(pidfd)
         if statm >= 0 { close(statm) }
-        if mounts >= 0 { close(mounts) }
     }
 
     /// Sends SIGKILL to the child, its process group and, on the group's writer, its cgroup.
@@ -61,7 +57,7 @@ package final class ChildProcess {
         guard !isGivenUp else { return }
         isKilled = true
         // Both fail only if the process is gone; the pidfd excludes another process.
-        killGroup()
+        _ = Glibc.kill(-pid, SIGKILL)
         _ = bgs_pidfd_signal(pidfd, SIGKILL)
         // A killed process needs processor time to die: with every core busy, or with a niced
         // worker, that takes longer than the signal. Every thread must die before the process is
@@ -77,7 +73,7 @@ package final class ChildProcess {
         guard !isGivenUp else { return }
         // Until the child is reaped, no other process group can have its number. Usually the group
         // is empty, and the call fails.
-        killGroup()
+        _ = Glibc.kill(-pid, SIGKILL)
         // If the cgroup was killed before, it is still empty: only the daemon moves processes into
         // it.
         if !isKilled { killControlGroup() }
@@ -93,56 +89,6 @@ package final class ChildProcess {
         }
         if let groupWriter { groupWriter.perform(write) } else { write() }
     }
-
-    private func killGroup() {
-        guard Glibc.kill(-pid, SIGKILL) == 0 else { return }
-        // The processes that the child started need processor time to die, too. The kernel refuses
-        // that without CAP_SYS_NICE.
-        _ = setpriority(__priority_which_t(PRIO_PGRP.rawValue), id_t(pid), -20)
-    }
-
-    /// Keeps the child's own mount namespace until ``takeMounts()``.
-    ///
-    /// Otherwise the child's last thread removes it before the child counts as ended, and waits for
-    /// each processor, and for all others that remove mounts, for that: 0.4 s on a busy machine. Call it
-    /// once the child has entered the namespace. It fails without the right to trace the child, and while many
-    /// namespaces wait for their removal; then the child's end takes longer.
-    package func holdMounts() {
-        guard mounts < 0, !isGivenUp,
-            Self.mountsToRemove.load(ordering: .relaxed) < Self.mountsToRemoveMax
-        else { return }
-        mounts = open("/proc/\(pid)/ns/mnt", O_RDONLY | O_CLOEXEC)
-    }
-
-    /// Hands over the mount namespace of a child that has ended.
-    ///
-    /// - Returns: the descriptor; to close it may take long. `nil` if the namespace is not held.
-    package func takeMounts() -> Int32? {
-        guard mounts >= 0 else { return nil }
-        defer { mounts = -1 }
-        return mounts
-    }
-
-    /// Removes the mount namespace of a child that has ended.
-    ///
-    /// - Parameters:
-    ///   - thread: waits for it.
-    ///   - spawner: waits for it without that thread.
-    package func removeMounts(on thread: WorkThread?, or spawner: Spawner) {
-        guard let mounts = takeMounts() else { return }
-        Self.mountsToRemove.add(1, ordering: .relaxed)
-        let remove: @Sendable () -> Void = {
-            close(mounts)
-            Self.mountsToRemove.subtract(1, ordering: .relaxed)
-        }
-        if let thread { thread.perform(remove) } else { spawner.perform(remove) }
-    }
-
-    /// Namespaces of ended children that are not removed yet.
-    ///
-    /// Each has a descriptor and the child's own files.
-    private static let mountsToRemove = Atomic<Int>(0)
-    private static let mountsToRemoveMax = 64
 
     /// Reaps the child on this thread, which must not be a real-time thread.
     package func collectHere() { Spawner.collectHere(pid) }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
 internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
@@ -61,8 +60,6 @@ package final class Spawner: Sendable {
     ///
     /// Held while one is started and while orphans are searched for, which would find it otherwise.
     private static let startedElsewhere = Mutex<Set<Int32>>([])
-    /// Whether orphans that were killed have not ended; changed on the spawner's thread only.
-    private let awaitsOrphans = Atomic<Bool>(false)
     private let wakeUp: Int32
     private let isEnded = Atomic<Bool>(false)
 
@@ -128,39 +125,26 @@ package final class Spawner: Sendable {
             // The child has ended, so this cannot fail.
             _ = bgs_collect(pid)
             children.withLock { _ = $0.remove(pid) }
-            guard adoptsOrphans, !awaitsOrphans.load(ordering: .relaxed) else { return }
-            endOrphans(until: Monotonic.now + Self.orphansMax)
+            if adoptsOrphans { endOrphans() }
         }
     }
 
-    /// How long the end of orphans is awaited, nanoseconds; then only a fault of the kernel keeps them.
-    private static let orphansMax: UInt64 = 10_000_000_000
-
     /// Kills and reaps children that this process has not started.
     ///
-    /// The child of an orphan becomes an orphan too, and killed processes take a moment to end, on a
-    /// busy machine a long one. So this repeats until there are none or the deadline has passed; the other
-    /// work of the thread comes first.
-    private func endOrphans(until deadline: MonotonicInstant) {
-        awaitsOrphans.store(false, ordering: .relaxed)
+    /// The child of an orphan becomes an orphan too, and killed processes take a moment to end. So
+    /// this repeats for at most a tenth of a second; the remaining ones are found when the next
+    /// worker ends.
+    private func endOrphans() {
         for _ in 0..<50 {
             let isClean = Self.startedElsewhere.withLock { elsewhere in
                 let known = children.withLock { $0 }.union(elsewhere)
                 let orphans = childPIDs(of: getpid()).filter { !known.contains($0) }
-                for pid in orphans where bgs_collect(pid) == 0 {
-                    kill(pid, SIGKILL)
-                    // It needs processor time to die; the kernel refuses that without CAP_SYS_NICE.
-                    _ = bgs_realtime(pid)
-                }
+                for pid in orphans where bgs_collect(pid) == 0 { kill(pid, SIGKILL) }
                 return orphans.isEmpty
             }
             if isClean { return }
-            guard queue.withLock(\.isEmpty) else { break }
             usleep(2000)
         }
-        guard Monotonic.now < deadline, !isEnded.load(ordering: .acquiring) else { return }
-        awaitsOrphans.store(true, ordering: .relaxed)
-        perform { [self] in endOrphans(until: deadline) }
     }
 
     /// Runs work on the spawner's thread, in the order of the calls.

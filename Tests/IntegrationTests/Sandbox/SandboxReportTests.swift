@@ -4,7 +4,6 @@
 @testable import BghostHost
 import BghostModel
 import BghostTestSupport
-import Glibc
 import Testing
 
 extension Integration {
@@ -21,33 +20,6 @@ extension Integration {
                 #expect(plugin.sandbox.map(\.layer) == SandboxLayer.allCases)
                 #expect(plugin.sandbox.first { $0.layer == .seccomp }?.state == .holds)
                 #expect(plugin.sandbox.first { $0.layer == .landlock }?.state == .holds)
-            }
-        }
-
-        private static func link(_ path: String) -> String {
-            var target = [UInt8](repeating: 0, count: 256)
-            let count = readlink(path, &target, target.count)
-            return String(decoding: target.prefix(max(0, count)), as: UTF8.self)
-        }
-
-        /// What the descriptors of this process refer to.
-        private static func held() throws -> [String] {
-            try File.list("/proc/self/fd").map { link("/proc/self/fd/" + $0) }
-        }
-
-        /// So that the end of a run does not wait for the end of the namespace.
-        @Test(.timeLimit(.minutes(5)), .enabled(if: geteuid() == 0))
-        func `The daemon holds a worker's mount namespace until the worker has ended`() async throws
-        {
-            try await withDaemon(try TestManifest.misbehave()) { daemon in
-                let run = try await daemon.begin("honour-cancel")
-                let namespace = Self.link("/proc/\(try #require(run.pid))/ns/mnt")
-                #expect(namespace.hasPrefix("mnt:["))
-                #expect(namespace != Self.link("/proc/self/ns/mnt"))
-                #expect(try Self.held().contains(namespace))
-                #expect(await daemon.host.stop(run: run.id))
-                #expect(try await daemon.end(of: run).outcome == .cancelledClean)
-                while try Self.held().contains(namespace) { await Task.yield() }
             }
         }
 
