@@ -3,7 +3,6 @@
 @testable import BghostHost
 import BghostLinux
 import BghostModel
-import BghostServices
 import BghostTestSupport
 import Glibc
 import Testing
@@ -28,46 +27,30 @@ func withLonelyDaemon(
 }
 
 extension RunningHost {
-    /// The resources of this process once its workers have ended and nothing of them is under way.
+    /// The resources of this process once its workers have ended.
     ///
-    /// The test's time limit bounds it: idle workers need processor time to end.
+    /// It does not ask the host, whose thread has real-time priority by then: that would keep the processor
+    /// from all others.
     func settled() async throws -> Holdings {
-        while true {
-            // Before its threads are waited for: from then on no worker gives them anything to do.
-            while await !host.hasNoWorkers {
-                try #require(!Task.isCancelled, "a worker lives on")
-                await Task.yield()
-            }
-            // What the threads report may give others something to do.
-            for _ in 0..<2 { await host.finishWork() }
-            let last = try Holdings()
-            if last.children.isEmpty { return last }
-            try #require(!Task.isCancelled, "\(last)")
+        let clock = ContinuousClock()
+        // No promise: idle workers need processor time to end.
+        let deadline = clock.now + .seconds(60)
+        var last = try Holdings()
+        while let child = last.children.first {
+            try #require(clock.now < deadline, "\(last)")
+            // It is left to the host to be collected.
+            var end = siginfo_t()
+            waitid(P_PID, id_t(child), &end, WEXITED | WNOWAIT)
+            await Task.yield()
+            last = try Holdings()
         }
-    }
-}
-
-extension Host {
-    /// A plugin in the daemon stays.
-    fileprivate var hasNoWorkers: Bool {
-        owners.executors.all.allSatisfy { $0 is InProcessExecutor }
-    }
-
-    /// Returns when the threads of the host have done what they were asked for until now.
-    ///
-    /// They collect processes, close what belonged to them, and look at folders, which takes descriptors.
-    fileprivate func finishWork() async {
-        await withCheckedContinuation { continuation in
-            services.spawner.perform { continuation.resume() }
+        // The last of their descriptors close when the host is told of it.
+        for _ in 0..<200 {
+            await Task.yield()
+            let next = try Holdings()
+            if next.descriptors.count < last.descriptors.count { last = next }
         }
-        for purpose in BlockingThreads.Purpose.allCases {
-            guard let thread = services.threads.existingThread(for: purpose) else { continue }
-            await withCheckedContinuation { continuation in
-                thread.perform { continuation.resume() }
-            }
-        }
-        // What they report is handled in a turn that comes before this one goes on.
-        await Task.yield()
+        return last
     }
 }
 
