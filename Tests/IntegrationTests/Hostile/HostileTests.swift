@@ -115,6 +115,8 @@ extension SeparateHosts {
         func `A daemon without descriptors starts no worker until it has some again`() async {
             await #expect(processExitsWith: .success) {
                 try await withLonelyDaemon(try TestManifest.misbehave()) { daemon in
+                    // A plugin keeps a descriptor from its first worker on.
+                    _ = try await daemon.run("witness.echo")
                     // The first inspections of the plugins release their descriptors later.
                     _ = try await daemon.settled()
                     let run = try await daemon.begin("honour-cancel")
