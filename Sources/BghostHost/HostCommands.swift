@@ -5,6 +5,7 @@ internal import BghostDispatch
 internal import BghostMetrics
 internal import BghostModel
 internal import BghostServices
+internal import BghostTransferBridge
 
 /// What an operator may ask of a daemon, one object for each subject.
 struct HostCommands {

@@ -5,6 +5,7 @@ internal import BghostModel
 internal import BghostServices
 internal import BghostTransferRules
 internal import BghostTransfer
+internal import BghostTransferBridge
 internal import BghostWire
 
 /// Ended transfers that a wake's run did not take: they are kept until another run claims them.

@@ -11,6 +11,7 @@ import BghostNotify
 import BghostPolicy
 import BghostServices
 import BghostTestSupport
+import BghostTransferBridge
 import Synchronization
 import Testing
 

@@ -1,51 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
-internal import BghostModel
-internal import BghostTransferRules
-internal import BghostTransfer
-internal import BghostTransferBridge
+package import BghostBase
+package import BghostModel
+package import BghostTransferRules
+package import BghostTransfer
 
 /// The host's state of transfers.
 ///
 /// Use it only on the host's actor; the engine has its own executor.
-final class TransferTable {
+package final class TransferTable {
     /// The ended transfers that a run received.
-    struct RunningWake {
-        let session: SessionKey
-        let transfers: [RunID]
+    package struct RunningWake {
+        package let session: SessionKey
+        package let transfers: [RunID]
         /// The transfers that the run does not take.
-        var unclaimed: Set<RunID> = []
+        package var unclaimed: Set<RunID> = []
+
+        package init(session: SessionKey, transfers: [RunID]) {
+            self.session = session
+            self.transfers = transfers
+        }
     }
 
-    let engine: TransferEngine
-    let journal: any TransferJournal
-    let bridge: TransferBridge
+    package let engine: TransferEngine
+    package let journal: any TransferJournal
+    package let bridge: TransferBridge
     /// The sessions by name.
-    let sessions: [String: SessionDefinition]
+    package let sessions: [String: SessionDefinition]
     /// Whether wakes may be created, which requires that pending requests are recovered.
-    var hasStarted = false
+    package var hasStarted = false
     /// The ended transfers of each session that no run has handled.
-    var ends: [SessionKey: SessionEnd] = [:]
-    var limiters: [SessionKey: WakeLimiter] = [:]
+    package var ends: [SessionKey: SessionEnd] = [:]
+    package var limiters: [SessionKey: WakeLimiter] = [:]
     /// The running run that created a transfer and may wait for it.
-    var beganBy: [RunID: UInt64] = [:]
+    package var beganBy: [RunID: UInt64] = [:]
     /// The ended transfers that running runs received, by run number.
-    var runningWakes: [UInt64: RunningWake] = [:]
+    package var runningWakes: [UInt64: RunningWake] = [:]
     /// The kept transfers that running runs have claimed, by run number.
-    var claimed: [UInt64: [RunID]] = [:]
+    package var claimed: [UInt64: [RunID]] = [:]
     /// The running runs that received ended transfers and have created new ones.
-    var renewers: Set<UInt64> = []
+    package var renewers: Set<UInt64> = []
     /// Transfers whose acknowledgement the engine has not processed.
-    var acknowledging: Set<RunID> = []
+    package var acknowledging: Set<RunID> = []
     /// Pending acknowledgements by number; the engine must process all of them before the shutdown.
-    var pendingMessages: [UInt64: Task<Void, Never>] = [:]
-    var lastMessage: UInt64 = 0
+    package var pendingMessages: [UInt64: Task<Void, Never>] = [:]
+    package var lastMessage: UInt64 = 0
     /// The newest acknowledgement; `nil` if the engine has processed all of them.
-    var lastDelivery: Task<Void, Never>?
+    package var lastDelivery: Task<Void, Never>?
     private var ids = RunIDSource()
 
-    init(
+    package init(
         engine: TransferEngine,
         journal: any TransferJournal,
         bridge: TransferBridge,
@@ -57,7 +61,7 @@ final class TransferTable {
         self.sessions = Dictionary(sessions.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    func nextID(unixNanoseconds: Int64) -> RunID {
+    package func nextID(unixNanoseconds: Int64) -> RunID {
         var random = SystemRandomNumberGenerator()
         return ids.next(unixMilliseconds: UInt64(max(0, unixNanoseconds)) / 1_000_000) {
             random.next()
@@ -65,7 +69,7 @@ final class TransferTable {
     }
 
     /// The session of a plugin by its name; `nil` if the manifest has none.
-    func session(_ name: String, of plugin: String) -> SessionDefinition? {
+    package func session(_ name: String, of plugin: String) -> SessionDefinition? {
         guard let session = sessions[name], session.plugin == plugin else { return nil }
         return session
     }
@@ -73,7 +77,7 @@ final class TransferTable {
     /// Removes transfers from the unhandled ends of a session.
     ///
     /// - Returns: whether any was removed.
-    func remove(_ transfers: [RunID], from key: SessionKey) -> Bool {
+    package func remove(_ transfers: [RunID], from key: SessionKey) -> Bool {
         guard var end = ends[key] else { return false }
         let count = end.transfers.count
         end.transfers.removeAll { transfers.contains($0.request.id) }
