@@ -32,8 +32,8 @@ package final class TransferTable {
     /// The ended transfers of each session that no run has handled.
     package var ends: [SessionKey: SessionEnd] = [:]
     package var limiters: [SessionKey: WakeLimiter] = [:]
-    /// The running run that created a transfer and may wait for it.
-    package var beganBy: [RunID: UInt64] = [:]
+    /// The transfers that running runs have begun.
+    package var begun = BegunTransfers()
     /// The ended transfers that running runs received, by run number.
     package var runningWakes: [UInt64: RunningWake] = [:]
     /// The kept transfers that running runs have claimed, by run number.

@@ -197,7 +197,7 @@ import Testing
             let table = try await Self.open(daemon)
             let run = try await daemon.run()
             let end = Self.end(1)
-            table.beganBy[end.transfers[0].request.id] = run.number
+            table.begun.begin(end.transfers[0].request.id, by: run.number)
             table.bridge.sessionEnded(end)
             daemon.owners.transfers.takeEvents()
             #expect(daemon.executor.started.count == 1)
@@ -205,6 +205,53 @@ import Testing
             daemon.end(run)
             await ReactorActor.wait { daemon.executor.started.count == 2 }
             #expect(daemon.executor.started[1].isWake)
+        }
+    }
+
+    // MARK: Late stops
+
+    @Test func `A begin that is under way at the cancel and refused leaves nothing to the daemon`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let daemon = try TestOwners(actor.reactor, manifest: Self.manifest())
+            let table = try await Self.open(daemon)
+            let run = try await daemon.run()
+            // The engine is not asked before this message is delivered.
+            let (gate, opening) = AsyncStream<Never>.makeStream()
+            daemon.owners.transfers.send(to: table) { _ in
+                for await _ in gate {}
+            }
+            // The plugin may reach no host.
+            let begin = TransferCall.begin(
+                TransferBegin(session: "photos", url: "http://192.0.2.1/file")
+            )
+            let call = Call(number: 1, run: run.number, operation: .transfer(begin))
+            daemon.owners.transfers.called(call, daemon.executor, begin)
+            daemon.owners.supervisor.handle(.stop(.user), of: run.number)
+            #expect(daemon.executor.replies.isEmpty && daemon.executor.cancelled.count == 1)
+            opening.finish()
+            await ReactorActor.wait { !daemon.executor.replies.isEmpty }
+            #expect(daemon.executor.replies.map(\.status) == [CallStatus.permission])
+            #expect(!daemon.owners.transfers.haveContinued(without: run.number))
+        }
+    }
+
+    @Test func `A transfer that a run acknowledged leaves nothing to the daemon`() async throws {
+        try await ReactorActor.run { actor in
+            let daemon = try TestOwners(actor.reactor, manifest: Self.manifest())
+            let table = try await Self.open(daemon)
+            let run = try await daemon.run()
+            let ids = (1...2).map { Self.end($0).transfers[0].request.id }
+            for id in ids {
+                table.begun.begin(id, by: run.number)
+                table.begun.taken(id, as: nil, by: run.number, isOver: false)
+            }
+            daemon.owners.transfers.acknowledge([ids[0]], of: Self.key, table)
+            daemon.owners.supervisor.handle(.stop(.user), of: run.number)
+            daemon.owners.transfers.acknowledge([ids[1]], of: Self.key, table)
+            #expect(!daemon.owners.transfers.haveContinued(without: run.number))
+            await ReactorActor.wait { table.acknowledging.isEmpty }
         }
     }
 }

@@ -315,7 +315,7 @@ extension RunSupervisor {
             retryAfter: run.retryAfter,
             isFinal: run.machine.isFinal,
             stoppedAfter: cancelDuration,
-            hasDetached: run.hasDetached,
+            hasDetached: transfers.haveContinued(without: number),
             isExpirySimulated: run.isExpirySimulated
         )
         dispatcher.decide { scheduler, now, effects in

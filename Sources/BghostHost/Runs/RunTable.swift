@@ -37,8 +37,6 @@ final class ActiveRun {
     /// What it used, as far as it was measured; the pool of its executor writes it.
     var usage = RunUsage()
     var droppedOutput = 0
-    /// Whether transfers of the run continue without it since it was cancelled.
-    var hasDetached = false
     /// The end of its output.
     private(set) var output = OutputTail()
     /// The crash of its worker, or the stacks of a run that did not stop.

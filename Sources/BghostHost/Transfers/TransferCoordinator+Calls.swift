@@ -66,7 +66,7 @@ extension TransferCoordinator {
         if let trace = run.record.trace { request.keep(trace.context) }
         measureData(executor.plugin.name)
         // Record the run before the transfer can end, because the run may be about to wait for it.
-        table.beganBy[request.id] = call.run
+        table.begun.begin(request.id, by: call.run)
         noteRenewal(call.run, table)
         let serial = executor.serial
         let (engine, delivery) = (table.engine, table.lastDelivery)
@@ -92,12 +92,11 @@ extension TransferCoordinator {
     ) {
         let isOver = runs.run(call.run) == nil
         if let table {
-            if isOver { table.beganBy[id] = nil }
-            if case .success(let created) = result, !created.isNew {
-                table.beganBy[id] = nil
-                if !isOver { table.beganBy[created.id] = call.run }
-            } else if case .failure = result {
-                table.beganBy[id] = nil
+            switch result {
+            case .success(let created):
+                let other = created.isNew ? nil : created.id
+                table.begun.taken(id, as: other, by: call.run, isOver: isOver)
+            case .failure: table.begun.refused(id)
             }
             // The transfer may have ended in the meantime.
             if isOver { for key in table.ends.keys { submitWakeIfComplete(key) } }
@@ -105,7 +104,6 @@ extension TransferCoordinator {
         guard let executor = replies.close(serial) else { return }
         switch result {
         case .success(let created):
-            if runs.run(call.run)?.machine.stopReason != nil { noteDetached(call.run) }
             let reply = Reply(
                 call: call.number,
                 status: CallStatus.ok,
@@ -217,30 +215,24 @@ extension TransferCoordinator {
     func endWasTaken(_ number: UInt64, _ executor: any RunExecutor) {
         guard let wait = executor.transferWaits[number], wait.isHandedOut else { return }
         executor.transferWaits[number] = nil
-        table?.beganBy[wait.transfer] = nil
+        table?.begun.finished(wait.transfer)
         guard let table else { return }
         send(to: table) { engine in await engine.confirm(wait.transfer) }
     }
 
     /// Detaches the transfers of a cancelled run; they continue without it.
     func detachTransfers(of run: UInt64, in executor: any RunExecutor) {
+        guard let table else { return }
+        var awaited: [RunID] = []
         for (number, wait) in executor.transferWaits where wait.run == run && !wait.isHandedOut {
             executor.transferWaits[number]?.isDetached = true
             wait.task.cancel()
-            noteDetached(run)
+            awaited.append(wait.transfer)
         }
-        if let table, table.beganBy.values.contains(run) {
-            noteDetached(run)
-            table.beganBy = table.beganBy.filter { $0.value != run }
-            for key in table.ends.keys where key.plugin == executor.plugin.name {
-                submitWakeIfComplete(key)
-            }
+        guard table.begun.cancelled(run, awaiting: awaited) else { return }
+        for key in table.ends.keys where key.plugin == executor.plugin.name {
+            submitWakeIfComplete(key)
         }
-    }
-
-    /// Records that transfers continue without their cancelled run.
-    private func noteDetached(_ run: UInt64) {
-        runs.run(run)?.hasDetached = true
     }
 
     /// Ends the waits of an ended run; unacknowledged ends go to the session's next wake.
@@ -265,9 +257,11 @@ extension TransferCoordinator {
     // MARK: Other calls
 
     private func cancelTransfer(_ call: Call, _ executor: any RunExecutor, _ text: String) {
-        ask(call, executor, text) { engine, record in
+        ask(call, executor, text) { [reference] engine, record in
             guard !record.status.state.isTerminal else { return false }
-            await engine.cancel(record.request.id)
+            let id = record.request.id
+            await engine.cancel(id)
+            reference.perform { $0.table?.begun.gaveUp(id) }
             return true
         }
     }

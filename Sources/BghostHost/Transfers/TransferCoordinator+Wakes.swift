@@ -69,7 +69,7 @@ extension TransferCoordinator {
         guard let table, let end = table.ends[key], let first = end.transfers.first,
             let session = table.session(key.session, of: key.plugin), session.sendsLaunchEvents,
             // The run that created one of the transfers may still wait for it; its end calls this again.
-            !end.transfers.contains(where: { table.beganBy[$0.request.id] != nil })
+            !end.transfers.contains(where: { table.begun.mayBeAwaited($0.request.id) })
         else { return }
         let task = session.taskIdentifier
         // A dead request of the session is left to the operator.
@@ -161,6 +161,11 @@ extension TransferCoordinator {
     /// The maximum size of the transfers in a start frame, in bytes; the frame has other fields, too.
     private static var wakeBytesMax: Int { 96 << 10 }
 
+    /// Whether a transfer continues without a run that was cancelled and ends now.
+    func haveContinued(without run: UInt64) -> Bool {
+        table?.begun.continues(without: run) ?? false
+    }
+
     /// Handles the end of a run: settles the ends that it received, and considers wakes for its transfers.
     func ended(_ run: ActiveRun, _ outcome: Outcome) {
         guard let table else { return }
@@ -184,7 +189,7 @@ extension TransferCoordinator {
             }
         }
         if hasPlugin(run.record.plugin) {
-            table.beganBy = table.beganBy.filter { $0.value != number }
+            table.begun.ended(number)
             for key in table.ends.keys where key.plugin == run.record.plugin { keys.insert(key) }
         }
         for key in keys.sorted(by: { $0.session < $1.session }) {
@@ -195,6 +200,7 @@ extension TransferCoordinator {
     /// Makes the engine remove ended transfers that a run has handled.
     func acknowledge(_ ids: [RunID], of key: SessionKey, _ table: TransferTable) {
         guard !ids.isEmpty else { return }
+        for id in ids { table.begun.finished(id) }
         // Events that the engine sent before it processed this may still contain them.
         table.acknowledging.formUnion(ids)
         if table.remove(ids, from: key) { withdrawWake(key) }

@@ -64,16 +64,31 @@ HANDLER(begin_and_go) {
   return begin(info->run, &transfer) == BG_OK ? BG_OK : BG_E_FAILED;
 }
 
-/* Begins one, before its cancel or after it if there is the parameter `after`, and stops 300 ms later. */
+/* Ends a transfer as the parameter `then` says: "cancel", or "acknowledge" its end. */
+static void settle(bg_run run, const bg_transfer *transfer) {
+  static _Thread_local text word;
+  bg_str how = value(run, "then", &word);
+  if (how.len == 0) return;
+  transfers->cancel(host, transfer);
+  if (strcmp(word.bytes, "acknowledge") != 0) return;
+  /* Its end may still be on its way, or a wake may have acknowledged it. */
+  for (int i = 0; i < 5000 && transfers->acknowledge(host, transfer) != BG_OK; i++) usleep(1000);
+}
+
+/* Begins one, before its cancel or after it if there is the parameter `after`, settles it, after the cancel
+ * if there is the parameter `late`, and stops 300 ms later. */
 HANDLER(begin_and_stop_late) {
   (void)plugin;
   static _Thread_local text word;
   bg_transfer               transfer;
   struct pollfd             stop = { info->cancel_fd, POLLIN, 0 };
   int                       waits = value(info->run, "after", &word).len > 0;
+  int                       lingers = value(info->run, "late", &word).len > 0;
   if (!waits) begin(info->run, &transfer);
+  if (!waits && !lingers) settle(info->run, &transfer);
   while (poll(&stop, 1, -1) < 0 && errno == EINTR) continue;
   if (waits) begin(info->run, &transfer);
+  if (waits || lingers) settle(info->run, &transfer);
   usleep(300 * 1000);
   return BG_OK;
 }

@@ -120,6 +120,10 @@ extension Integration {
             ([], nil), ([("after", "1")], nil),
             // Refused, so that nothing continues.
             ([("after", "1"), ("url", "http://192.0.2.1/file")], 1),
+            // The run is finished with it when it stops, so that nothing continues.
+            ([("then", "cancel")], 1), ([("then", "acknowledge")], 1),
+            ([("then", "acknowledge"), ("late", "1")], 1),
+            ([("then", "acknowledge"), ("after", "1")], 1),
         ]
 
         @Test(.timeLimit(.minutes(5)), arguments: detached)
