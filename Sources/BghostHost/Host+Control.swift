@@ -254,7 +254,9 @@ extension Host: HostControl {
     package func noteBounded(_ entry: AuditEntry) { owners.audit.noteBounded(entry) }
 
     package func audit(_ question: AuditQuestion) async throws(OperatorRefusal) -> AuditPage {
-        try await owners.audit.rows(question)
+        // A client that asks right after the start finds the row of the start.
+        await startNote?.value
+        return try await owners.audit.rows(question)
     }
 
     package func checkAudit(

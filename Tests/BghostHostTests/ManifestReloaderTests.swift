@@ -7,6 +7,7 @@ import BghostDispatch
 import BghostLinux
 @testable import BghostModel
 import BghostOwnerSupport
+import BghostPolicy
 import BghostTestSupport
 import Dispatch
 import Synchronization
@@ -216,6 +217,39 @@ import Testing
             #expect(refusal?.message == "another reload is under way")
             file.mayBeRead.signal()
             #expect(try await first.value.tasks.added == ["other"])
+        }
+    }
+
+    @Test func `The log says what a start took up once the audit has it`() async throws {
+        try await ReactorActor.run { actor in
+            func manifest(_ every: String) -> Manifest {
+                var manifest = SampleManifest.make { $0.retry.attemptsMax = 1 }
+                manifest.written = WrittenDefinitions([
+                    WrittenDefinition(.task, "backup", [("every", every)])
+                ])
+                return manifest
+            }
+            let store = ScriptedStore()
+            let daemon = try TestOwners(
+                actor.reactor,
+                manifest: manifest("2h"),
+                otherStore: store
+            )
+            let note = Task {
+                _ = actor
+                await daemon.owners.reloader.noteStart(since: KeptManifest(manifest("1h")).text)
+            }
+            func isNoted(_ changes: [StoreChange]) -> Bool {
+                changes.contains {
+                    if case .audited(let entry) = $0 { entry.verb == "start" } else { false }
+                }
+            }
+            await ReactorActor.wait { store.commits.contains { isNoted($0.changes) } }
+            for _ in 0..<100 { await Task.yield() }
+            #expect(!daemon.events.contains("manifest.changed"))
+            await store.answerAll(.success(()))
+            await note.value
+            #expect(daemon.events.contains("manifest.changed"))
         }
     }
 }

@@ -33,11 +33,13 @@ final class TestOwners {
 
     /// - Parameters:
     ///   - slotCount: the slots of the executor.
+    ///   - otherStore: takes the transactions in the place of `store`.
     ///   - change: changes the configuration.
     init(
         _ reactor: Reactor,
         manifest: Manifest = SampleManifest.make { $0.retry.attemptsMax = 1 },
         slotCount: Int = 1,
+        otherStore: (any Store)? = nil,
         _ change: (inout HostConfiguration) -> Void = { _ in }
     ) throws {
         folder = try TemporaryDirectory()
@@ -64,7 +66,7 @@ final class TestOwners {
             threads: BlockingThreads(),
             state: try StateDirectory(configuration.stateDirectory, allowsUntrustedFiles: true)
         )
-        owners = HostOwners(services, store, controlGroup: nil)
+        owners = HostOwners(services, otherStore ?? store, controlGroup: nil)
         owners.connect {}
         owners.registry.add(.plugin(manifest.plugins[0]))
         executor = TestExecutor(

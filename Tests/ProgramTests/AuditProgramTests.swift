@@ -186,23 +186,38 @@ import Testing
         }
     }
 
+    /// Writes a manifest whose comparison with another one takes a while.
+    private func thousandTasks(every: String) throws -> String {
+        let tasks = (0..<1000).map {
+            #""t\#($0)": {"plugin": "misbehave", "handler": "succeed", "every": "\#(every)"}"#
+        }
+        return try folder.write(
+            """
+            {"version": 1,
+             "plugins": {"misbehave": {"library": "\(try Fixture.library("misbehave"))"}},
+             "tasks": {\(tasks.joined(separator: ",\n"))}}
+            """,
+            to: "tasks.json"
+        )
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `Changes that are asked for right after a start have its row`() throws {
+        let first = try TestDaemon(manifest: try thousandTasks(every: "1h"), folder: folder)
+        #expect(try first.command(["changes"]).output == "nothing was changed\n")
+        #expect(first.stop() == 0)
+        let path = try thousandTasks(every: "2h")
+        let second = try TestDaemon(manifest: path, folder: folder)
+        let shown = try second.command(["changes"])
+        let row = "  start  \(path)\n  ~ task t0: every: 1h → 2h\n"
+        #expect(shown.output.contains(row), "\(shown)")
+        #expect(second.stop() == 0)
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `A reload of a thousand tasks keeps a bounded part of its changes`() throws {
-        func tasks(_ every: String) throws -> String {
-            let tasks = (0..<1000).map {
-                #""t\#($0)": {"plugin": "misbehave", "handler": "succeed", "every": "\#(every)"}"#
-            }
-            return try folder.write(
-                """
-                {"version": 1,
-                 "plugins": {"misbehave": {"library": "\(try Fixture.library("misbehave"))"}},
-                 "tasks": {\(tasks.joined(separator: ",\n"))}}
-                """,
-                to: "tasks.json"
-            )
-        }
-        let daemon = try TestDaemon(manifest: try tasks("1h"), folder: folder)
-        _ = try tasks("2h")
+        let daemon = try TestDaemon(manifest: try thousandTasks(every: "1h"), folder: folder)
+        _ = try thousandTasks(every: "2h")
         #expect(try daemon.command(["reload"]).exitCode == 0)
         let found = try #require(try rows(daemon).last?["detail"]?.string)
         #expect(found.utf8.count <= 8192 && found.hasPrefix("~ task t0: every: 1h → 2h\n"))

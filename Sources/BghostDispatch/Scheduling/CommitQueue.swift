@@ -128,6 +128,18 @@ package final class CommitQueue {
         onAudit()
     }
 
+    /// Commits changes with the row that says who made them; returns when they are stored or the store fails.
+    ///
+    /// After a failure the store continues to retry.
+    package nonisolated(nonsending) func committed(
+        _ changes: [StoreChange],
+        auditedBy entry: AuditEntry
+    ) async {
+        onAudit()
+        // The store's health is reported elsewhere.
+        _ = await committed(changes + [.audited(entry)])
+    }
+
     /// Commits changes that are refused if they cannot be stored now.
     package func commitOrRefuse(_ changes: [StoreChange], then: @escaping Completion) {
         checkpoints.begin(changes)

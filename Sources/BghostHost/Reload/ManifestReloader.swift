@@ -118,6 +118,8 @@ final class ManifestReloader: SharesServices {
 
     /// Notes how the manifest of this start differs from the one that the daemon before took up last.
     ///
+    /// It returns when the row of the audit is stored or the store fails; the log says it after that.
+    ///
     /// - Parameter before: what the store has of that; `nil` if it has nothing.
     nonisolated(nonsending) func noteStart(since before: String?) async {
         let first = manifest.value
@@ -129,11 +131,6 @@ final class ManifestReloader: SharesServices {
             if !changes.isEmpty { registry.commits.commit(changes) }
             return
         }
-        log.write(
-            .info,
-            "manifest.changed",
-            "changed since it was taken up last: \(report.logText)"
-        )
         let detail = AuditDetail()
         detail.add(report.linesWithoutSecrets)
         let entry = AuditEntry(
@@ -144,7 +141,13 @@ final class ManifestReloader: SharesServices {
             status: .done,
             detail: detail.text
         )
-        registry.commits.commit(changes, auditedBy: entry)
+        // Operators who read the line ask for the row next.
+        await registry.commits.committed(changes, auditedBy: entry)
+        log.write(
+            .info,
+            "manifest.changed",
+            "changed since it was taken up last: \(report.logText)"
+        )
     }
 
     // MARK: Changed files
