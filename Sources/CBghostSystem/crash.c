@@ -186,12 +186,20 @@ static int look_at(pid_t thread, int number, long until) {
   return 1;
 }
 
+static int is_free(int number) {
+  struct sigaction there;
+  return sigaction(number, 0, &there) == 0 && there.sa_handler == SIG_DFL;
+}
+
 /* Returns a signal that this process does not handle; 0 if there is none. */
 static int free_signal(void) {
-  for (int number = SIGRTMAX - 1; number > SIGRTMAX - 8; number--) {
-    struct sigaction there;
-    if (sigaction(number, 0, &there) == 0 && there.sa_handler == SIG_DFL) return number;
-  }
+  /* The kernel does not send these to processes. Unlike a realtime signal, which has to be queued, they reach
+   * a thread also at the limit of queued signals, where timers of the plugin can bring the worker. */
+  static const int unused[] = {SIGSTKFLT, SIGPWR};
+  for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
+    if (is_free(unused[i])) return unused[i];
+  for (int number = SIGRTMAX - 1; number > SIGRTMAX - 8; number--)
+    if (is_free(number)) return number;
   return 0;
 }
 

@@ -70,7 +70,10 @@ extension Integration {
             }
         }
 
-        @Test(.timeLimit(.minutes(5)), arguments: ["stuck", "stuck-in-thread"])
+        @Test(
+            .timeLimit(.minutes(5)),
+            arguments: ["stuck", "stuck-in-thread", "stuck-at-limit", "stuck-with-handlers"]
+        )
         func `The report of an overrun shows the stacks of its threads`(handler: String)
             async throws
         {

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 BG_NOTE("abi=1.0;id=test.crash;runtime=c");
@@ -111,6 +112,25 @@ static bg_status stuck_in_thread(void *plugin, const bg_run_info *run) {
   return BG_OK;
 }
 
+/* Makes timers until the worker gets no more: it is at its limit of timers and queued signals then. */
+static bg_status stuck_at_limit(void *plugin, const bg_run_info *run) {
+  (void)plugin, (void)run;
+  struct sigevent event = {.sigev_notify = SIGEV_NONE};
+  timer_t timer;
+  for (int i = 0; i < 1 << 20 && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0; i++) continue;
+  stay_here();
+  return BG_OK;
+}
+
+/* Handles every signal below the realtime ones that others leave alone. */
+static bg_status stuck_with_handlers(void *plugin, const bg_run_info *run) {
+  (void)plugin, (void)run;
+  signal(SIGSTKFLT, leave);
+  signal(SIGPWR, leave);
+  stay_here();
+  return BG_OK;
+}
+
 #define TASK(variable, name, function)    \
   static const bg_task variable = {sizeof(bg_task), BG_TASK_MAY_BLOCK, BG_LIT(name), {0, 0}, function, 0, 0}
 TASK(t1, "segfault", segfault);
@@ -121,9 +141,11 @@ TASK(t5, "overflow-stack", overflow_stack);
 TASK(t6, "handles-itself", handles_itself);
 TASK(t7, "stuck", stuck);
 TASK(t8, "stuck-in-thread", stuck_in_thread);
-static const bg_task *const tasks[] = {&t1, &t2, &t3, &t4, &t5, &t6, &t7, &t8};
+TASK(t9, "stuck-at-limit", stuck_at_limit);
+TASK(t10, "stuck-with-handlers", stuck_with_handlers);
+static const bg_task *const tasks[] = {&t1, &t2, &t3, &t4, &t5, &t6, &t7, &t8, &t9, &t10};
 static const bg_plugin me = {
-    sizeof me, 1, 0, BG_LIT("test.crash"), BG_LIT("1"), BG_LIT("test"), 0, 8, tasks, 0, 0, 0};
+    sizeof me, 1, 0, BG_LIT("test.crash"), BG_LIT("1"), BG_LIT("test"), 0, 10, tasks, 0, 0, 0};
 
 const bg_plugin *bghost_plugin_v1(const bg_host *h) {
   host = h;
