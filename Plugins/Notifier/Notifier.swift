@@ -37,14 +37,18 @@ struct Delivery: TaskHandler {
 
     func run(_ context: TaskContext) async throws -> Result {
         let sinks = try sinks(context)
-        var sent = try SentList(notification.key ?? notification.id, in: context.dataDirectory)
+        var sent = SentList(
+            notification.key ?? notification.id,
+            in: context.dataDirectory,
+            warn: { context.log(.warning, $0) }
+        )
         var receipts: [Receipt] = []
         var failures: [String] = []
         var retry: RetryLater?
         for sink in sinks where !sent.contains(sink.name) {
             do {
                 receipts.append(try await sink.send(notification, context))
-                if sinks.count > 1 { try sent.add(sink.name) }
+                if sinks.count > 1 { sent.add(sink.name) }
                 context.log(.info, "\(sink.name) has it: \(notification.headline)")
             } catch let error as RetryLater {
                 retry = error

@@ -102,6 +102,37 @@ import Testing
         #expect(try BghostTestSupport.File.list(folder.path).isEmpty)
     }
 
+    @Test func `A list of deliveries that cannot be read is replaced, with a warning`() async throws
+    {
+        let folder = try TemporaryDirectory()
+        // A folder in the place of the list of the key `k1`.
+        #expect(mkdir(folder.file("sent-6b31"), 0o755) == 0)
+        try folder.write("", to: "sent-6b31/file")
+        let host = ScriptedHost()
+        host.onFetch.withLock { $0 = { $0.end(http: $0.url == "http://b/" ? 503 : 200) } }
+        let sinks = #"{"type":"webhook","url":"http://a/"},{"type":"webhook","url":"http://b/"}"#
+        #expect(try await deliver(host, sinks, directory: folder.path).status == BG_E_RETRY)
+        let warning = host.logs.first { $0.message.contains("cannot be read") }
+        #expect(warning?.message.contains("so all get it") == true, "\(host.logs)")
+        host.onFetch.withLock { $0 = { $0.end(http: 200) } }
+        #expect(try await deliver(host, sinks, directory: folder.path).status == BG_OK)
+        #expect(
+            host.state.withLock { $0.fetches }.map(\.url) == [
+                "http://a/", "http://b/", "http://b/",
+            ]
+        )
+        #expect(try BghostTestSupport.File.list(folder.path).isEmpty)
+    }
+
+    @Test func `A list of deliveries that cannot be written fails no delivery`() async throws {
+        let host = ScriptedHost()
+        host.onFetch.withLock { $0 = { $0.end(http: 200) } }
+        let sinks = #"{"type":"webhook","url":"http://a/"},{"type":"webhook","url":"http://b/"}"#
+        let ending = try await deliver(host, sinks, directory: "/nonexistent/folder")
+        #expect(ending == Ending(status: BG_OK, payload: #"{"sinks":["webhook a","webhook b"]}"#))
+        #expect(host.logs.count { $0.message.contains("cannot note that webhook ") } == 2)
+    }
+
     @Test func `A command gets the JSON on its stdin, and its key`() async throws {
         let folder = try TemporaryDirectory()
         let file = folder.file("out")
