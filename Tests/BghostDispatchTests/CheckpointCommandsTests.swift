@@ -36,13 +36,12 @@ import Testing
             threads.end()
         }
 
-        /// All runs are of one request.
-        func save(_ text: String, run: Int = 1) {
+        func save(_ text: String, run: Int = 1, request: UInt64 = 1, plugin: String = "plugin") {
             let record = RunRecord(
                 id: RunID(high: 2, low: UInt64(run)),
-                request: RunID(high: 1, low: 1),
+                request: RunID(high: 1, low: request),
                 task: "task",
-                plugin: "plugin",
+                plugin: plugin,
                 epoch: UInt64(run),
                 limits: RunLimits(kind: .refresh),
                 submittedAt: 0
@@ -111,7 +110,7 @@ import Testing
             #expect(bench.saving.isEmpty && bench.commands.turns.isEmpty)
 
             // Nor does it delay the next run of the request.
-            bench.results = []
+            (bench.results, bench.live) = ([], [1, 2])
             for (text, run) in zip(["c", "d", "e"], [1, 1, 2]) { bench.save(text, run: run) }
             #expect(bench.results == ["d false"])
             await bench.answer(.success(()))
@@ -143,6 +142,68 @@ import Testing
             await bench.answer(.success(()))
             #expect(bench.results == ["a false", "b true"])
             #expect(bench.commands.turns.isEmpty)
+        }
+    }
+
+    @Test func `A plugin has one transaction of saves under way, however many workers save`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let bench = try Bench(actor.reactor)
+            defer { bench.end() }
+            bench.live = Set(1...41)
+            let text = String(repeating: "x", count: 60 << 10)
+            for run in 1...40 { bench.save(text, run: run, request: UInt64(run)) }
+            // Others are behind one save of it, and not behind forty.
+            bench.save("another", run: 41, request: 41, plugin: "other")
+            bench.commits.commit([.discarded(RunID(high: 9, low: 9))])
+            #expect(bench.store.commits.count == 3)
+            #expect(bench.saving == [text, "another", "another change"])
+            var transactions = 1
+            await bench.answer(.success(()))
+            while let commit = bench.store.commits.first {
+                #expect(bench.store.commits.count == 1)
+                let bytes = bench.saving.reduce(0) { $0 + $1.utf8.count }
+                #expect(commit.changes.count == bench.saving.count)
+                #expect(bytes <= CheckpointCommands.transactionBytesMax)
+                transactions += 1
+                await bench.answer(.success(()))
+            }
+            // Four fit into each.
+            #expect(transactions == 1 + 10)
+            #expect(bench.results.count { $0 == "\(text) true" } == 40)
+            #expect(bench.commands.turns.isEmpty && bench.commands.queues.isEmpty)
+        }
+    }
+
+    @Test func `A save that waits for others of its plugin is replaced, and dropped with its run`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let bench = try Bench(actor.reactor)
+            defer { bench.end() }
+            bench.live = [1, 2, 3]
+            bench.save("a")
+            for text in ["b", "c"] { bench.save(text, run: 2, request: 2) }
+            bench.save("d", run: 3, request: 3)
+            let load = Task {
+                _ = actor
+                let request = RunID(high: 1, low: 3)
+                return await bench.commands.load(request, plugin: "plugin")
+            }
+            await ReactorActor.wait {
+                bench.commands.turns.values.contains { !$0.waitingLoads.isEmpty }
+            }
+            #expect(bench.saving == ["a"])
+            bench.live = [1, 2]
+            await bench.answer(.success(()))
+            #expect(bench.saving == ["c"])
+            #expect(bench.results == ["a true", "d false"])
+            // The load waited for the save that is not written.
+            if case .none = await load.value {} else { Issue.record("there is a checkpoint") }
+            await bench.answer(.failure(Self.full))
+            #expect(bench.results == ["a true", "d false", "b false", "c false"])
+            #expect(bench.commands.turns.isEmpty && bench.commands.queues.isEmpty)
         }
     }
 }

@@ -9,14 +9,19 @@ internal import BghostStore
 
 /// Checkpoints of requests: saves and loads of their runs, and what an operator asks of them.
 ///
-/// The saves and loads of a request take turns. So a run has at most one transaction on its way to a slow
-/// disk, and a load never returns a save that the store refuses later. Of the saves that wait, only the
-/// newest is written; the others get its result. Each costs O(1).
+/// The saves and loads of a request take turns, so a load never returns a save that the store refuses later. Of
+/// the saves that wait, only the newest is written; the others get its result.
+///
+/// A plugin has at most one transaction on its way to a slow disk, with at most ``transactionBytesMax``, however
+/// many workers save. So its saves delay the commits of others by that much at the most. Each save costs O(1), but
+/// for the requests of the plugin that wait beside it.
 ///
 /// The host owns it. Use it on the reactor's thread only; it does not block: another thread reads the
 /// store.
 package final class CheckpointCommands {
     private static let candidatesMax = 8
+    /// The most bytes of one transaction with saves: those of a plugin that wait share one.
+    static let transactionBytesMax = 256 << 10
 
     /// A save, and the callers that wait for its result.
     struct Save {
@@ -29,13 +34,25 @@ package final class CheckpointCommands {
     /// What is under way for a request, either a save or loads, and what waits for it.
     struct Turn {
         var isSaving = false
+        /// Whether its save waits for others of the plugin.
+        var isQueued = false
         var loads = 0
         var waitingSave: Save?
         var waitingLoads: [CheckedContinuation<Void, Never>] = []
     }
 
+    /// The saves of a plugin.
+    struct Queue {
+        /// Whether a transaction with some of them is under way.
+        var isWriting = false
+        /// The requests whose next save waits for that, the first at the beginning.
+        var requests: [RunID] = []
+    }
+
     /// A request that no run saves or loads has none.
     private(set) var turns: [RunID: Turn] = [:]
+    /// A plugin that saves nothing has none.
+    private(set) var queues: [String: Queue] = [:]
 
     private let commits: CommitQueue
     private let history: HistoryReader
@@ -79,9 +96,7 @@ package final class CheckpointCommands {
         then: @escaping (Bool) -> Void
     ) {
         let request = run.request
-        guard turns[request] != nil else {
-            return write(Save(bytes: bytes, run: run, isLive: isLive, callers: [then]))
-        }
+        let isIdle = turns[request] == nil
         if turns[request]?.waitingSave?.run.id == run.id {
             turns[request]?.waitingSave?.bytes = bytes
             turns[request]?.waitingSave?.callers.append(then)
@@ -89,32 +104,87 @@ package final class CheckpointCommands {
         }
         // The run of another save that waits is over, since this one has the request.
         for caller in turns[request]?.waitingSave?.callers ?? [] { caller(false) }
-        turns[request]?.waitingSave = Save(bytes: bytes, run: run, isLive: isLive, callers: [then])
+        turns[request, default: Turn()].waitingSave = Save(
+            bytes: bytes,
+            run: run,
+            isLive: isLive,
+            callers: [then]
+        )
+        if isIdle { enqueue(request, of: run.plugin) }
     }
 
-    private func write(_ save: Save) {
-        let request = save.run.request
-        turns[request, default: Turn()].isSaving = true
-        let about = CheckpointSummary(of: save.run, length: save.bytes.count, now: clock.wall)
-        let change: StoreChange =
-            save.bytes.isEmpty
-            ? .checkpointDeleted(request) : .checkpointSaved(Checkpoint(about, save.bytes))
-        commits.commitOrRefuse([change]) { [unowned self] result in
-            let isStored = if case .success = result { true } else { false }
-            for caller in save.callers { caller(isStored) }
-            turns[request]?.isSaving = false
-            goOn(with: request, afterSave: true)
+    /// Has the waiting save of a request written after those of its plugin that wait already.
+    private func enqueue(_ request: RunID, of plugin: String) {
+        turns[request]?.isQueued = true
+        queues[plugin, default: Queue()].requests.append(request)
+        writeNext(of: plugin)
+    }
+
+    /// Writes the saves of a plugin that wait, as many as one transaction may have.
+    private func writeNext(of plugin: String) {
+        guard queues[plugin]?.isWriting == false else { return }
+        // What is not written any more may enqueue others.
+        queues[plugin]?.isWriting = true
+        let saves = takeSaves(of: plugin)
+        guard !saves.isEmpty else {
+            queues[plugin] = nil
+            return
         }
+        let changes = saves.map { save -> StoreChange in
+            let about = CheckpointSummary(of: save.run, length: save.bytes.count, now: clock.wall)
+            return save.bytes.isEmpty
+                ? .checkpointDeleted(save.run.request)
+                : .checkpointSaved(Checkpoint(about, save.bytes))
+        }
+        commits.commitOrRefuse(changes) { [unowned self] result in
+            let isStored = if case .success = result { true } else { false }
+            for save in saves {
+                for caller in save.callers { caller(isStored) }
+                turns[save.run.request]?.isSaving = false
+                goOn(with: save.run.request, afterSave: true)
+            }
+            queues[plugin]?.isWriting = false
+            writeNext(of: plugin)
+        }
+    }
+
+    /// Removes the saves that the next transaction of a plugin has from those that wait.
+    private func takeSaves(of plugin: String) -> [Save] {
+        var (taken, bytes) = ([Save](), 0)
+        var count = 0
+        // More may be added meanwhile.
+        while let requests = queues[plugin]?.requests, count < requests.count {
+            let request = requests[count]
+            guard let save = turns[request]?.waitingSave else {
+                turns[request]?.isQueued = false
+                count += 1
+                continue
+            }
+            let size = save.bytes.count + Checkpoint.overheadBytes
+            guard taken.isEmpty || bytes + size <= Self.transactionBytesMax else { break }
+            count += 1
+            turns[request]?.isQueued = false
+            turns[request]?.waitingSave = nil
+            guard save.isLive() else {
+                for caller in save.callers { caller(false) }
+                goOn(with: request, afterSave: true)
+                continue
+            }
+            turns[request]?.isSaving = true
+            bytes += size
+            taken.append(save)
+        }
+        queues[plugin]?.requests.removeFirst(count)
+        return taken
     }
 
     /// Begins what waits, if nothing is under way: loads after a save, and a save after loads.
     private func goOn(with request: RunID, afterSave: Bool) {
-        guard let turn = turns[request], !turn.isSaving, turn.loads == 0 else { return }
+        guard let turn = turns[request], !turn.isSaving, !turn.isQueued, turn.loads == 0 else {
+            return
+        }
         if let save = turn.waitingSave, !afterSave || turn.waitingLoads.isEmpty {
-            turns[request]?.waitingSave = nil
-            if save.isLive() { return write(save) }
-            for caller in save.callers { caller(false) }
-            return goOn(with: request, afterSave: true)
+            return enqueue(request, of: save.run.plugin)
         }
         guard !turn.waitingLoads.isEmpty else {
             turns[request] = nil
