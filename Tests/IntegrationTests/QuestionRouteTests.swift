@@ -19,7 +19,8 @@ import Testing
 extension Integration {
     /// No question over the control socket changes what the daemon decides later.
     ///
-    /// All that the control server answers and the command line asks; `QuestionTests` asks the host.
+    /// All that the control server answers and the command line asks, and in `ActionQuestionTests` the links to actions;
+    /// `QuestionTests` asks the host.
     @Suite struct QuestionRouteTests {
         @Test(.timeLimit(.minutes(5)))
         func `No GET route changes a later decision`() async throws {
@@ -164,7 +165,7 @@ extension Integration {
 
         /// Serves a host that has a little of everything, with ``OneOfEach`` among it, with the library of
         /// one plugin put right where only a look at it could notice.
-        private static func serving(
+        static func serving(
             _ body: (RunningHost, ControlServer, String, RouteSubjects) async throws -> Void
         ) async throws {
             let folder = try TemporaryDirectory()
@@ -306,7 +307,7 @@ extension Integration {
 }
 
 /// The daemon's state that determines its later decisions, as text.
-private struct Picture: Equatable, Sendable {
+struct Picture: Equatable, Sendable {
     var parts: [String]
 
     func difference(from other: Picture) -> [String] {
@@ -317,7 +318,7 @@ private struct Picture: Equatable, Sendable {
 extension Host {
     /// The scheduler with its gates, dates and history; when each plugin's files are looked at, and how
     /// they stood; what is armed and watched; what has been logged.
-    fileprivate func picture() async -> Picture {
+    func picture() async -> Picture {
         var parts = await transferPicture()
         var state = ""
         dump(owners.dispatcher.scheduler, to: &state)
