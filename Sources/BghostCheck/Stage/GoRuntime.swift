@@ -49,6 +49,10 @@ enum GoRuntime {
     private static let windowsMax = 10
     private static let wantedMillisecondsMax: UInt64 = 20
 
+    /// How often a thread that is ready at the end of a window is looked at again.
+    private static let looksMax = 100
+    private static let lookMilliseconds: UInt32 = 20
+
     /// Throws if the plugin's threads work although no run is under way.
     ///
     /// Goroutines are no threads that could be counted, but they want processor time. On a busy machine
@@ -57,11 +61,20 @@ enum GoRuntime {
     static func requireRest(_ when: String, fix: String) throws(Finding) {
         var least = UInt64.max
         for _ in 0..<windowsMax {
-            let before = wantedNanoseconds()
+            let before = threadTimes()
             pause(milliseconds: windowMilliseconds)
-            let wanted = wantedNanoseconds().reduce(into: UInt64(0)) { sum, thread in
-                sum += thread.value - min(thread.value, before[thread.key] ?? 0)
+            let end = threadTimes()
+            var later = end
+            for _ in 0..<looksMax where ThreadTime.hasWaiting(end, later) {
+                pause(milliseconds: lookMilliseconds)
+                later = threadTimes()
             }
+            let wanted = ThreadTime.wanted(
+                before,
+                end,
+                later,
+                window: UInt64(windowMilliseconds) * 1_000_000
+            )
             least = min(least, wanted / 1_000_000)
             if least <= wantedMillisecondsMax { return }
         }
@@ -72,17 +85,60 @@ enum GoRuntime {
         )
     }
 
-    /// The nanoseconds for which each thread of the plugin has run or has waited for a processor.
-    private static func wantedNanoseconds() -> [Int32: UInt64] {
-        var wanted: [Int32: UInt64] = [:]
+    private static func threadTimes() -> [Int32: ThreadTime] {
+        var times: [Int32: ThreadTime] = [:]
         for thread in ProcessPicture.foreignThreads().keys {
-            // A thread that has ended meanwhile has no such file.
+            // A thread that has ended meanwhile has no such files.
             let text = SmallFile.text("/proc/self/task/\(thread)/schedstat") ?? ""
-            wanted[thread] = text.split(separator: " ").prefix(2).reduce(0) {
-                $0 + (UInt64($1) ?? 0)
-            }
+            let state = SmallFile.text("/proc/self/task/\(thread)/stat") ?? ""
+            times[thread] = ThreadTime(
+                nanoseconds: text.split(separator: " ").prefix(2).reduce(0) {
+                    $0 + (UInt64($1) ?? 0)
+                },
+                // Behind the name, which may contain anything.
+                isReady: state.split(separator: ")").last?.hasPrefix(" R") ?? false
+            )
         }
         // A kernel without these files still counts the processor time of the process.
-        return wanted.values.contains { $0 > 0 } ? wanted : [0: bgs_process_cpu_ns()]
+        return times.values.contains { $0.nanoseconds > 0 }
+            ? times : [0: ThreadTime(nanoseconds: bgs_process_cpu_ns(), isReady: false)]
+    }
+}
+
+/// For how long a thread has run or has waited for a processor.
+struct ThreadTime: Equatable {
+    var nanoseconds: UInt64
+    /// Whether it runs, or waits for a processor.
+    var isReady: Bool
+
+    /// Whether a thread that was ready at the end of a window still waits for a processor.
+    ///
+    /// The kernel counts a wait once the thread has got a processor, so until then a thread that works looks as if
+    /// it rested.
+    static func hasWaiting(_ end: [Int32: ThreadTime], _ later: [Int32: ThreadTime]) -> Bool {
+        end.contains { thread, time in time.isReady && later[thread] == time }
+    }
+
+    /// The processor time that threads want in a window, nanoseconds.
+    ///
+    /// - Parameters:
+    ///   - later: the times once the threads that were ready at the end have got a processor.
+    ///   - window: what a thread wants that has not got one.
+    static func wanted(
+        _ before: [Int32: ThreadTime],
+        _ end: [Int32: ThreadTime],
+        _ later: [Int32: ThreadTime],
+        window: UInt64
+    ) -> UInt64 {
+        end.reduce(into: 0) { sum, entry in
+            let (thread, time) = entry
+            let start = before[thread]?.nanoseconds ?? 0
+            guard time.isReady else {
+                sum += time.nanoseconds - min(time.nanoseconds, start)
+                return
+            }
+            let last = later[thread] ?? time
+            sum += last == time ? window : last.nanoseconds - min(last.nanoseconds, start)
+        }
     }
 }
