@@ -3,6 +3,7 @@
 import BghostBase
 @testable import BghostCommand
 import BghostCommandLine
+import BghostLinux
 import BghostModel
 import BghostServices
 @testable import BghostTerminal
@@ -79,6 +80,38 @@ import Testing
         #expect(
             try stream.text == "2026-11-24T05:59:31.272Z error   com.acme.storm it failed\n"
         )
+    }
+
+    @Test func `A flush ends if its reader takes nothing, and otherwise once all is written`()
+        throws
+    {
+        var ends: [Int32] = [0, 0]
+        // Not a pipe, which a program that another test starts at this moment would hold open.
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        defer { close(reading) }
+        let log = ConsoleLog(format: .json, console: Console(.never), descriptor: writing)
+        // More than the socket holds.
+        let long = String(repeating: "x", count: 32 << 10)
+        for _ in 0..<64 { log.write(entry(.error, long)) }
+        log.write(entry(.error, "the last line"))
+        log.flush(seconds: 1)
+        let thread = WorkThread()
+        defer { thread.end() }
+        thread.perform {
+            log.flush(seconds: 120)
+            close(writing)
+        }
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+        while true {
+            let count = read(reading, &buffer, buffer.count)
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == 65)
+        #expect(lines.last?.contains("the last line") == true)
     }
 
     @Test func `Lines are JSON where no terminal and no journal reads them`() throws {

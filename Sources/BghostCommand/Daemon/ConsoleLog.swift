@@ -22,6 +22,11 @@ final class ConsoleLog: LogConsole {
     private struct State {
         var waiting = 0
         var dropped = 0
+        /// How often something was written.
+        var writes = 0
+        /// How many flushes were begun, and how many of them have ended.
+        var flushes = 0
+        var flushed = 0
     }
 
     private enum Form {
@@ -83,11 +88,27 @@ final class ConsoleLog: LogConsole {
         }
     }
 
-    /// Waits until all lines are written, for at most so many seconds.
-    func flush(seconds: Int = 1) {
+    /// Waits until all lines are written, or the reader has taken nothing for so many seconds.
+    ///
+    /// The last lines say why the daemon ended. On a busy machine the thread may get a processor late, and a slow reader
+    /// still reads.
+    func flush(seconds: Int = 10) {
         let done = ThreadGate()
-        thread.perform { done.open() }
-        done.wait(seconds: seconds)
+        let number = state.withLock { state in
+            state.flushes += 1
+            return state.flushes
+        }
+        thread.perform { [self] in
+            state.withLock { $0.flushed += 1 }
+            done.open()
+        }
+        var writes: Int?
+        while true {
+            done.wait(seconds: seconds)
+            let (isDone, now) = state.withLock { ($0.flushed >= number, $0.writes) }
+            guard !isDone, now != writes else { return }
+            writes = now
+        }
     }
 
     private func put(_ entry: LogEntry) {
@@ -95,7 +116,7 @@ final class ConsoleLog: LogConsole {
         case .text(let isDated): put(LogView.line(entry, style, isDated: isDated))
         case .json: put(APICoder.text(API.LogLine(entry)) + "\n")
         case .journal(let socket):
-            guard !socket.send(JournalRecord(entry)) else { return }
+            guard !socket.send(JournalRecord(entry)) else { return noteWrite() }
             // stderr is a stream to the journal too, which reads the priority in front of a line.
             put("<\(entry.level.priority)>" + LogView.line(entry, style, isDated: true))
         }
@@ -129,9 +150,12 @@ final class ConsoleLog: LogConsole {
                 )
                 guard count > 0 || errno == EINTR else { return }
                 offset += max(0, count)
+                noteWrite()
             }
         }
     }
+
+    private func noteWrite() { state.withLock { $0.writes += 1 } }
 }
 
 extension JournalRecord {
