@@ -40,8 +40,15 @@ import Testing
         try TestDaemon(manifest: try write("main"), folder: folder)
     }
 
+    /// Whether the manifest in force has a task.
+    ///
+    /// A run would need a worker, which may not start in time on a busy machine.
     private func isTaken(_ task: String, _ daemon: TestDaemon) throws -> Bool {
-        try daemon.command(["trigger", task, "--wait"]).exitCode == 0
+        let shown = try daemon.command(["status", task])
+        // 5: a part needs attention.
+        let isKnown = [0, 5].contains(shown.exitCode)
+        #expect(isKnown || shown.error.contains(task), "\(shown)")
+        return isKnown
     }
 
     @Test func `A drop-in is taken up when it is written, changed, linked and removed`() throws {

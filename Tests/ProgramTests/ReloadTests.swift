@@ -27,6 +27,15 @@ import Testing
         )
     }
 
+    /// Has a task run, which its function always does well.
+    ///
+    /// On a busy machine its worker may not start in time: the daemon has the task all the same.
+    private func expectRun(of task: String, _ daemon: TestDaemon) throws {
+        let ran = try daemon.command(["trigger", task, "--wait"])
+        let isLate = ran.output.contains("\(task) killed(startTimeout)")
+        #expect(ran.exitCode == 0 || isLate, "\(ran)")
+    }
+
     private let first = #""a": {"function": "name"}, "b": {"function": "name"}"#
     private let second = #""b": {"function": "name", "priority": 7}, "c": {"function": "name"}"#
 
@@ -40,7 +49,7 @@ import Testing
         let dry = try daemon.command(["reload", "--dry-run"])
         #expect(dry.exitCode == 0, "\(dry.error)")
         #expect(dry.output.hasPrefix("dry run, nothing was changed: "), "\(dry.output)")
-        #expect(try daemon.command(["trigger", "a", "--wait"]).exitCode == 0)
+        try expectRun(of: "a", daemon)
         #expect(try daemon.command(["trigger", "c", "--wait"]).exitCode != 0)
         let answer = try daemon.command(["reload"])
         #expect(answer.exitCode == 0, "\(answer.error)")
@@ -52,7 +61,7 @@ import Testing
         #expect(daemon.program.line(containing: "task b: priority: not given → 7") != nil)
         let pending = try daemon.command(["pending"])
         #expect(pending.output.contains("no longer in the manifest"), "\(pending.output)")
-        #expect(try daemon.command(["trigger", "c", "--wait"]).exitCode == 0)
+        try expectRun(of: "c", daemon)
 
         try write(#""c": {"function": "nmae"}"#)
         let refused = try daemon.command(["reload"])
@@ -62,8 +71,7 @@ import Testing
         #expect(refused.error.contains("tasks.json:4:"), "\(refused.error)")
         #expect(refused.error.contains("BG4030"))
         #expect(daemon.program.line(containing: "goes on with the manifest that it has") != nil)
-        let added = try daemon.command(["trigger", "c", "--wait"])
-        #expect(added.exitCode == 0, "\(added)")
+        try expectRun(of: "c", daemon)
 
         try write(first, host: #"{"slots": 2, "stateDirectory": "/elsewhere"}"#)
         let other = try daemon.command(["reload"])
@@ -80,11 +88,11 @@ import Testing
         try write(second)
         daemon.program.signal(SIGHUP)
         #expect(daemon.program.line(containing: "tasks: 1 added, 1 changed, 1 removed") != nil)
-        #expect(try daemon.command(["trigger", "c", "--wait"]).exitCode == 0)
+        try expectRun(of: "c", daemon)
         try write("oops")
         daemon.program.signal(SIGHUP)
         #expect(daemon.program.line(containing: "goes on with the manifest that it has") != nil)
-        #expect(try daemon.command(["trigger", "c", "--wait"]).exitCode == 0)
+        try expectRun(of: "c", daemon)
         #expect(daemon.stop() == 0)
     }
 
@@ -101,7 +109,7 @@ import Testing
         _ = try daemon.command(["submit", "a", "--earliest", "+1h"])
         try write(second)
         #expect(try daemon.command(["reload"]).exitCode == 0)
-        #expect(try daemon.command(["trigger", "c", "--wait"]).exitCode == 0)
+        try expectRun(of: "c", daemon)
         #expect(daemon.stop() == 0)
         func replay(_ configs: [String]) throws -> Command.Result {
             try Command.run(

@@ -55,15 +55,37 @@ extension RunningHost {
 }
 
 /// Returns once this process has at most so many descriptors: some close after the run that opened them.
+///
+/// The kernel has no event for that.
 func releasesDescriptors(downTo held: Int) async throws {
+    let clock = ContinuousClock()
+    // No promise: the daemon needs processor time to close them.
+    let deadline = clock.now + .seconds(120)
     while true {
         // The list needs a descriptor itself, which a process at its limit cannot have yet.
-        let open = try? File.list("/proc/self/fd").count
-        if let open, open <= held { return }
-        let count = open.map { "\($0)" } ?? "all"
-        try #require(!Task.isCancelled, "\(count) descriptors are open, \(held) were before")
+        let open = try? File.list("/proc/self/fd")
+        if let open, open.count <= held { return }
+        if clock.now >= deadline {
+            let targets = open?.map { "\($0) → \(target(ofDescriptor: $0))" } ?? ["all"]
+            Issue.record(
+                """
+                The daemon has not closed its descriptors within 2 minutes: \(held) were open before, and these are:
+                \(targets.joined(separator: "\n"))
+                """
+            )
+            throw CancellationError()
+        }
         await Task.yield()
     }
+}
+
+private func target(ofDescriptor name: String) -> String {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/fd/\(name)", &buffer, buffer.count)
+    return String(
+        decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) },
+        as: UTF8.self
+    )
 }
 
 /// Holds what a process has to what it had before.
