@@ -242,6 +242,11 @@ let package = Package(
             swiftSettings: swift + optimized
         ),
         .target(
+            name: "BghostFleetRules",
+            dependencies: ["BghostBase", "BghostModel"],
+            swiftSettings: swift + optimized
+        ),
+        .target(
             name: "BghostAPI",
             dependencies: [
                 "BghostBase", "BghostFacts", "BghostMetrics", "BghostModel", "BghostNotify",
@@ -933,6 +938,13 @@ let package = Package(
             name: "BghostFleetTests",
             dependencies: [
                 "BghostBase", "BghostFleet", "BghostLinux", "BghostModel", "BghostTestSupport",
+            ],
+            swiftSettings: swift
+        ),
+        .testTarget(
+            name: "BghostFleetRulesTests",
+            dependencies: [
+                "BghostBase", "BghostFleetRules", "BghostModel", "BghostTestSupport",
             ],
             swiftSettings: swift
         ),

@@ -56,6 +56,7 @@ enum ModuleTable {
                 "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostPolicy",
             ]
         ),
+        Module("BghostFleetRules", ["BghostBase", "BghostModel"]),
         Module(
             "BghostAPI",
             [

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+
+/// Whether this host may declare another one dead.
+///
+/// The lease of a host ends in the store also while the store itself did not answer: then all hosts look dead,
+/// and the first one that comes back would end the others. So a host may do that only after it could renew
+/// its own lease all the time for longer than a lease, while the clock of the store went as its own.
+///
+/// The daemon does not use it yet.
+package struct ReapRule: Sendable {
+    /// An answered renewal.
+    private struct Renewal: Sendable {
+        let sentAt: MonotonicInstant
+        /// Unix nanoseconds.
+        let storeClock: Int64
+    }
+
+    /// The length of the lease, nanoseconds.
+    private let lease: UInt64
+    private var last: Renewal?
+    /// Since when no renewal was missing and both clocks agree.
+    private var steadySince: MonotonicInstant = .zero
+
+    /// - Parameter lease: nanoseconds.
+    package init(lease: UInt64) { self.lease = lease }
+
+    /// Records an answered renewal.
+    ///
+    /// - Parameters:
+    ///   - sentAt: when it was sent, in time since boot.
+    ///   - storeClock: the clock of the store at the renewal, Unix nanoseconds.
+    package mutating func renewed(sentAt: MonotonicInstant, storeClock: Int64) {
+        if let last {
+            let passed = sentAt.since(last.sentAt)
+            let passedInStore = storeClock.subtractingClamped(last.storeClock)
+            let difference = passedInStore.subtractingClamped(Int64(clamping: passed))
+            if passed > lease / 2 || difference.magnitude > lease / 4 { steadySince = sentAt }
+        } else {
+            steadySince = sentAt
+        }
+        last = Renewal(sentAt: sentAt, storeClock: storeClock)
+    }
+
+    /// Records that this host was refused; it has to register again.
+    package mutating func refused() { last = nil }
+
+    /// Whether this host may declare hosts dead whose leases have ended in the store.
+    package func mayReap(now: MonotonicInstant) -> Bool {
+        guard let last else { return false }
+        let isFresh = now.since(last.sentAt) <= lease / 4
+        return isFresh && last.sentAt.since(steadySince) >= lease / 10 * 11
+    }
+}
