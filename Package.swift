@@ -243,7 +243,7 @@ let package = Package(
         ),
         .target(
             name: "BghostFleetRules",
-            dependencies: ["BghostBase", "BghostModel"],
+            dependencies: ["BghostBase", "BghostModel", "BghostPolicy"],
             swiftSettings: swift + optimized
         ),
         .target(
@@ -944,7 +944,8 @@ let package = Package(
         .testTarget(
             name: "BghostFleetRulesTests",
             dependencies: [
-                "BghostBase", "BghostFleetRules", "BghostModel", "BghostTestSupport",
+                "BghostBase", "BghostCalendar", "BghostFleetRules", "BghostModel", "BghostPolicy",
+                "BghostStore", "BghostTestSupport",
             ],
             swiftSettings: swift
         ),

@@ -56,7 +56,7 @@ enum ModuleTable {
                 "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel", "BghostPolicy",
             ]
         ),
-        Module("BghostFleetRules", ["BghostBase", "BghostModel"]),
+        Module("BghostFleetRules", ["BghostBase", "BghostModel", "BghostPolicy"]),
         Module(
             "BghostAPI",
             [

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostBase
+import BghostFleetRules
+import BghostModel
+import BghostPolicy
+import Testing
+
+/// Requests and runs whose ids are small numbers.
+extension FleetSample {
+    static func id(_ number: Int) -> RunID { RunID(high: 0, low: UInt64(number)) }
+
+    static func request(_ number: Int, task: String = "a", failures: Int = 0) -> Request {
+        Request(
+            id: id(number),
+            task: task,
+            parameters: "{}",
+            submittedAt: Int64(number),
+            priority: 500,
+            counters: AttemptCounters(failures: failures)
+        )
+    }
+
+    static func run(_ number: Int, of request: Request, epoch: UInt64) -> RunRecord {
+        RunRecord(
+            id: id(number),
+            request: request.id,
+            task: request.task,
+            plugin: "p",
+            attempt: request.attempt,
+            epoch: epoch,
+            limits: RunLimits(kind: .refresh),
+            submittedAt: request.submittedAt
+        )
+    }
+
+    static func ended(_ run: RunRecord, _ outcome: Outcome = .succeeded) -> RunRecord {
+        var run = run
+        run.state = .ended
+        run.outcome = outcome
+        run.endedAt = Int64(run.epoch)
+        return run
+    }
+}
+
+extension BatchQueue {
+    /// The next batch, which there must be.
+    mutating func send() throws -> Numbered {
+        let batch = next()
+        return try #require(batch)
+    }
+}
