@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BghostBase
+import BghostModel
+import BghostPolicy
+
+/// Compares what the clients of a simulated fleet were told with what the store has kept.
+///
+/// It has its own record, and asks neither a host nor a fence.
+struct FleetJudge {
+    struct Verdict: Equatable {
+        /// Acknowledged requests that never succeeded.
+        var lost = 0
+        /// Requests with a second accepted success.
+        var acceptedTwice = 0
+        /// Times of a schedule with a second accepted success, of one request or of two.
+        var servedTwice = 0
+        /// Times of a schedule that none has served.
+        var gaps = 0
+        /// Runs whose epoch is not greater than that of an earlier run of their request.
+        var oldEpochs = 0
+        /// Executions of a request beside another one, of hosts that never were stopped.
+        var overlaps = 0
+        /// Batches that did not fit the store, though their host had a valid session.
+        var drifts = 0
+        /// Runs that a host started without a valid lease.
+        var lateStarts = 0
+    }
+
+    private struct Execution {
+        let began: Int64
+        var end: Int64?
+        let host: Int
+    }
+
+    private var acknowledged: [RunID] = []
+    private var slots: [RunID: (task: String, time: Int64)] = [:]
+    private var executions: [RunID: [Execution]] = [:]
+    /// Hosts that were stopped at some time: they cannot keep their runs apart from those of others.
+    private var stopped: Set<Int> = []
+    var drifts = 0
+    var lateStarts = 0
+    /// How many calls the fence has refused.
+    var refusals = 0
+    /// The number of partitions that changed their owner.
+    var adoptions = 0
+
+    var acknowledgements: Int { acknowledged.count }
+
+    mutating func acknowledge(_ request: RunID) { acknowledged.append(request) }
+
+    mutating func accepted(_ request: Request) {
+        guard let time = request.scheduledTime else { return }
+        slots[request.id] = (request.task, time)
+    }
+
+    mutating func began(_ request: RunID, host: Int, at now: Int64) {
+        executions[request, default: []].append(Execution(began: now, host: host))
+    }
+
+    mutating func ended(_ request: RunID, host: Int, at now: Int64) {
+        guard
+            let index = executions[request]?.lastIndex(where: { $0.host == host && $0.end == nil })
+        else { return }
+        executions[request]?[index].end = now
+    }
+
+    mutating func stop(_ host: Int) { stopped.insert(host) }
+
+    /// - Parameters:
+    ///   - runs: the ended runs that the store has kept, in its order.
+    ///   - times: the times of each schedule in the history, which must all be served.
+    func verdict(_ runs: [RunRecord], times: [String: [Int64]]) -> Verdict {
+        var verdict = Verdict()
+        verdict.drifts = drifts
+        verdict.lateStarts = lateStarts
+        var successes: [RunID: Int] = [:]
+        var epochs: [RunID: UInt64] = [:]
+        for run in runs {
+            if run.outcome == .succeeded { successes[run.request, default: 0] += 1 }
+            if run.epoch <= epochs[run.request] ?? 0 { verdict.oldEpochs += 1 }
+            epochs[run.request] = run.epoch
+        }
+        verdict.lost = acknowledged.count { successes[$0] == nil }
+        verdict.acceptedTwice = successes.values.count { $0 > 1 }
+        var served: [String: [Int64: Int]] = [:]
+        for (request, count) in successes {
+            guard let slot = slots[request] else { continue }
+            served[slot.task, default: [:]][slot.time, default: 0] += count
+        }
+        verdict.servedTwice = served.values.reduce(0) { $0 + $1.values.count { $0 > 1 } }
+        for (task, times) in times {
+            verdict.gaps += times.count { served[task]?[$0] == nil }
+        }
+        for all in executions.values {
+            let all = all.filter { !stopped.contains($0.host) }
+            for (earlier, later) in zip(all, all.dropFirst())
+            where later.began < earlier.end ?? .max {
+                verdict.overlaps += 1
+            }
+        }
+        return verdict
+    }
+}
