@@ -12,7 +12,7 @@ SECONDS = 60
 KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode|Doctor|StuckWorker|$(strip \
     )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)
 
-.PHONY: run build install uninstall package tarball image package-test test browser check lint format sanitize bench \
+.PHONY: run demo build install uninstall package tarball image package-test test browser check lint format sanitize bench \
 	fuzz storm kernels prerequisites docs
 
 # For `install` and `uninstall`, and the folder of the programs that are installed.
@@ -25,6 +25,11 @@ BIN = .build/release
 run: prerequisites
 	BGHOST_UNOPTIMIZED=1 BGHOST_PRODUCTS='$(PROGRAMS)' SWIFT='$(SWIFT)' Scripts/build
 	.build/debug/stormy-station play --bghost .build/debug/bghost --config Config/tasks.json
+
+## Builds what `run` builds, and runs the daemon with the dashboard and tasks to look at, until Ctrl-C.
+demo: prerequisites
+	BGHOST_UNOPTIMIZED=1 BGHOST_PRODUCTS='$(PROGRAMS)' SWIFT='$(SWIFT)' Scripts/build
+	.build/debug/stormy-station demo --bghost .build/debug/bghost --config Config/demo.json
 
 ## Builds bghost and the sample app as they are shipped, in .build/release.
 build: prerequisites

@@ -8,6 +8,6 @@ struct StormyStationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stormy-station",
         abstract: "The sample app's counterpart on loopback: weather, photos, notifications.",
-        subcommands: [Serve.self, Play.self]
+        subcommands: [Serve.self, Play.self, DemoCommand.self]
     )
 }

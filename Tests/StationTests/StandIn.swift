@@ -29,6 +29,8 @@ struct StandIn {
             notify)
             \(notify)
             exit;;
+            dashboard)
+            exit 3;;
             esac
             while [ $# -gt 0 ]; do [ "$1" = --state-dir ] && STATE=$2; shift; done
             \(daemon)

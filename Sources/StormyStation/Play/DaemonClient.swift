@@ -53,6 +53,21 @@ struct DaemonClient: Sendable {
         _ = try await ask(["notify", "act", id, action])
     }
 
+    /// The path of the daemon's control socket.
+    var controlSocket: String { "\(stateDirectory)/control.sock" }
+
+    /// A new link to the daemon's pages.
+    func dashboardLink() async throws(Failure) -> String {
+        struct Ticket: Decodable { var url: String }
+        let ticket: Ticket = try read(try await ask(["dashboard", "--json"]), of: "dashboard")
+        return ticket.url
+    }
+
+    /// Pauses a task until it is resumed.
+    func pause(_ task: String, because reason: String) async throws(Failure) {
+        _ = try await ask(["pause", task, "--reason", reason])
+    }
+
     private func read<Value: Decodable>(
         _ output: Data,
         of command: String
