@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests of the dashboard: a real daemon, and Chromium."""
 
+import contextlib
+import http.client
 import json
 import os
 import re
@@ -127,6 +129,16 @@ class Daemon:
         result = subprocess.run([BIN / "bghost", *words, "--control", self.control], capture_output=True, text=True, timeout=600)
         assert result.returncode == code, f"bghost {' '.join(map(str, words))}: {result.stdout}{result.stderr}\n{self.tail()}"
         return result.stdout
+
+    def submit(self, task, **keys):
+        """Submits a request over the socket, which costs no process."""
+        connection = http.client.HTTPConnection("localhost", timeout=600)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        with contextlib.closing(connection):
+            connection.sock.connect(str(self.control))
+            connection.request("POST", "/v1/submit", json.dumps({"task": task, **keys}), {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            assert answer.status == 202, f"submit {task}: {answer.read()}\n{self.tail()}"
 
     def json(self, *words):
         return json.loads(self.run(*words, "--json"))

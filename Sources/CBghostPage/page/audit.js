@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el } from "./dom.js";
-import { badge, block, choose, filters, heading, table, theirs } from "./parts.js";
+import { badge, block, choose, filters, heading, pages, table, theirs } from "./parts.js";
 import { count, when } from "./time.js";
 
 const PAGE = 50;
@@ -65,12 +65,7 @@ function view(ctx, { rows, next }) {
 				query.actor || query.since || query.changes ? "No row matches the filter." : "Nothing was changed yet.",
 			),
 		),
-		el(
-			"nav",
-			{ class: "pages", "aria-label": "Parts of the list" },
-			query.before && el("button", { type: "button", on: { click: () => ctx.setQuery({ before: "" }) } }, "Newest"),
-			next && el("button", { type: "button", on: { click: () => ctx.setQuery({ before: String(next) }) } }, "Older"),
-		),
+		pages(ctx, "before", next),
 	];
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { act, discard, redrive } from "./actions.js";
 import { el } from "./dom.js";
-import { allOf, block, choose, filters, heading, json, panel, prose, quiet, runLink, shortId, table, taskLink } from "./parts.js";
+import { allOf, block, choose, filters, heading, json, pages, panel, part, prose, quiet, runLink, shortId, table, taskLink } from "./parts.js";
 import { count, number, when } from "./time.js";
 
-const SHOWN = 50;
+const PAGE = 50;
 
-const load = (ctx) => ctx.get("/v1/dead", { task: ctx.query.task, limit: 1000 });
+const load = (ctx) => part(ctx, "/v1/dead", { task: ctx.query.task, limit: PAGE }, ctx.query.cursor);
 
 const causes = ({ failures, losses, interruptions }) =>
 	[failures && count(failures, "failure"), losses && count(losses, "crash", "crashes"), interruptions && count(interruptions, "interruption")].filter(Boolean).join(", ");
 
-function view(ctx, { deadLetters }) {
+function view(ctx, { deadLetters, next }) {
 	const { query, status } = ctx;
 	const names = [...new Set([...status.tasks.filter((task) => task.deadLetters > 0).map((task) => task.id), ...(query.task ? [query.task] : [])])].sort();
 	const groups = new Map();
@@ -24,10 +24,10 @@ function view(ctx, { deadLetters }) {
 		heading("Dead letters"),
 		el("p", { class: "lead quiet" }, "Requests that failed too often. They are kept, and not retried."),
 		filters(
-			count(query.task ? deadLetters.length : status.deadLetters, "dead letter"),
+			[count(query.task ? totals.get(query.task) ?? deadLetters.length : status.deadLetters, "dead letter"), query.cursor ? ", older" : next && ", newest first"],
 			choose(ctx, "task", "Task", allOf(names)),
 		),
-		deadLetters.length === 0 && el("p", { class: "panel calm" }, query.task ? "This task has no dead letter." : "There is no dead letter."),
+		deadLetters.length === 0 && el("p", { class: "panel calm" }, query.cursor ? "There is no older dead letter." : query.task ? "This task has no dead letter." : "There is no dead letter."),
 		[...groups.entries()].map(([task, letters]) => {
 			const total = Math.max(letters.length, totals.get(task) ?? 0);
 			return panel(
@@ -48,13 +48,14 @@ function view(ctx, { deadLetters }) {
 						["Parameters", (letter) => (Object.keys(letter.parameters ?? {}).length ? el("details", null, el("summary", null, "Show"), block("Parameters", json(letter.parameters))) : quiet("none")), "wide"],
 						["", (letter) => el("span", { class: "actions" }, act("Redrive", () => redrive({ request: letter.id, task }), `Redrive ${shortId(letter.id)}`), act("Discard", () => discard({ request: letter.id, task }), `Discard ${shortId(letter.id)}`)), "fit"],
 					],
-					letters.slice(0, SHOWN),
+					letters,
 					(letter) => letter.id,
 					"",
 				),
-				letters.length > SHOWN && el("p", { class: "more" }, `The newest ${SHOWN} are shown.`),
+				total > letters.length && el("p", { class: "more quiet" }, `${number(letters.length)} on this page.`),
 			);
 		}),
+		pages(ctx, "cursor", next),
 	];
 }
 

@@ -151,6 +151,9 @@ export const facts = (pairs) =>
 export const block = (label, text) => el("pre", { class: "block", tabindex: "0", role: "group", "aria-label": label }, text);
 export const json = (value) => JSON.stringify(value, null, 2);
 
+/** Another filter shows its list from the beginning. */
+const START = { page: "", before: "", cursor: "" };
+
 /** A field that filters: the address holds its value under `name`. */
 export const search = (ctx, name, label, placeholder) =>
 	el("input", {
@@ -163,7 +166,7 @@ export const search = (ctx, name, label, placeholder) =>
 		spellcheck: "false",
 		maxlength: "200",
 		value: ctx.query[name] ?? "",
-		on: { input: (event) => ctx.setQuery({ [name]: event.currentTarget.value, page: "" }, true) },
+		on: { input: (event) => ctx.setQuery({ [name]: event.currentTarget.value, ...START }, true) },
 	});
 
 /** A choice that filters; `choices` are `[value, text]`, the first without a value. */
@@ -174,13 +177,35 @@ export const choose = (ctx, name, label, choices) =>
 		el("span", null, label),
 		el(
 			"select",
-			{ on: { change: (event) => ctx.setQuery({ [name]: event.currentTarget.value, page: "" }) } },
+			{ on: { change: (event) => ctx.setQuery({ [name]: event.currentTarget.value, ...START }) } },
 			choices.map(([value, text]) => el("option", { value, selected: (ctx.query[name] ?? "") === value }, text)),
 		),
 	);
 
 /** The choices of a filter by name. */
 export const allOf = (names) => [["", "All"], ...names.map((name) => [name, name])];
+
+/** The buttons below one page of a list: the address holds where it begins under `key`. */
+export const pages = (ctx, key, next, [first, more] = ["Newest", "Older"]) =>
+	el(
+		"nav",
+		{ class: "pages", "aria-label": "Parts of the list" },
+		ctx.query[key] && el("button", { type: "button", on: { click: () => ctx.setQuery({ [key]: "" }) } }, first),
+		next && el("button", { type: "button", on: { click: () => ctx.setQuery({ [key]: String(next) }) } }, more),
+	);
+
+const OUTDATED = ["BG4046", "BG4047"];
+
+/** One page of a list with cursors. A daemon that was restarted refuses its old ones: the list begins anew then. */
+export async function part(ctx, path, query, cursor) {
+	try {
+		return await ctx.get(path, { ...query, cursor });
+	} catch (error) {
+		if (!cursor || !OUTDATED.includes(error.code) || ctx.abort.signal.aborted) throw error;
+		ctx.setQuery({ cursor: "" }, true);
+		return ctx.get(path, query);
+	}
+}
 
 /** The filters of a list, and what they left. */
 export const filters = (result, ...fields) => el("div", { class: "filters", role: "search" }, fields, el("span", { class: "quiet", role: "status" }, result));

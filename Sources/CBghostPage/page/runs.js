@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el } from "./dom.js";
-import { allOf, choose, filters, heading, runColumns, table } from "./parts.js";
+import { allOf, choose, filters, heading, pages, runColumns, table } from "./parts.js";
 import { count } from "./time.js";
 
 const PAGE = 50;
@@ -47,12 +47,7 @@ function view(ctx, { next }) {
 		),
 		local.held > 0 && el("p", { class: "held" }, el("button", { type: "button", on: { click: () => (scrollTo(0, 0), ctx.reload()) } }, `${count(local.held, "new run")} ↑`)),
 		el("div", { class: "panel" }, table("Runs", runColumns(true), local.shown, (run) => run.id, query.task || query.outcome || query.since ? "No run matches the filter." : "No task has run yet.")),
-		el(
-			"nav",
-			{ class: "pages", "aria-label": "Parts of the list" },
-			query.before && el("button", { type: "button", on: { click: () => ctx.setQuery({ before: "" }) } }, "Newest"),
-			next && el("button", { type: "button", on: { click: () => ctx.setQuery({ before: String(next) }) } }, "Older"),
-		),
+		pages(ctx, "before", next),
 	];
 }
 

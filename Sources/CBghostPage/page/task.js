@@ -119,7 +119,7 @@ function whyPanel(ctx, why) {
 				Object.keys(explained.request.parameters ?? {}).length > 0 && el("details", null, el("summary", null, "Parameters"), block("Parameters", json(explained.request.parameters))),
 			);
 		}),
-		why.requests.length > 5 && el("p", { class: "more" }, el("a", { href: href("waiting", null, { text: why.task }) }, "Show all waiting requests")),
+		why.requests.length > 5 && el("p", { class: "more" }, el("a", { href: href("waiting", null, { task: why.task }) }, "Show all waiting requests")),
 	);
 }
 

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import { act, runNow, withdraw } from "./actions.js";
 import { el } from "./dom.js";
-import { filters, has, heading, href, linkButton, panel, prose, quiet, search, table, taskLink } from "./parts.js";
+import { allOf, choose, filters, has, heading, href, linkButton, pages, panel, part, prose, quiet, search, table, taskLink } from "./parts.js";
 import { count, number, when } from "./time.js";
 
-const MOST = 1000;
-const SHOWN = 100;
+const PAGE = 100;
+/** How many parts of the list are searched at once. */
+const PARTS = 10;
 const HELD = "Needs attention";
 const DATE = "Waiting for their start time";
 
-const load = (ctx) => ctx.get("/v1/pending", { limit: MOST });
+/** One page; with a text, the parts of the list until a page is full. */
+async function load(ctx) {
+	const { task, text, cursor } = ctx.query;
+	const query = { task, limit: PAGE };
+	let answer = await part(ctx, "/v1/pending", query, cursor);
+	const { total } = answer;
+	const found = [];
+	for (let parts = 1; ; parts += 1) {
+		found.push(...answer.requests.filter((request) => has(`${request.task} ${request.id}`, text)));
+		if (!text || !answer.next || found.length >= PAGE || parts === PARTS) break;
+		answer = await ctx.get("/v1/pending", { ...query, cursor: answer.next });
+	}
+	return { requests: found, total, next: answer.next };
+}
 
 /** The reason without what changes from second to second. */
 function reasonOf(request) {
@@ -23,11 +37,12 @@ const startOf = (request) =>
 		? [when(request.earliestStart), quiet(", ", when(request.earliestStart, "short"))]
 		: quiet("not predictable");
 
-function view(ctx, { requests, total }) {
-	const { query } = ctx;
-	const found = requests.filter((request) => has(`${request.task} ${request.id}`, query.text));
+function view(ctx, { requests, total, next }) {
+	const { query, status } = ctx;
+	const names = [...new Set([...status.tasks.filter((task) => task.pending).map((task) => task.id), ...(query.task ? [query.task] : [])])].sort();
+	const isPart = Boolean(next || query.cursor);
 	const groups = new Map();
-	for (const request of found) {
+	for (const request of requests) {
 		const reason = reasonOf(request);
 		if (!groups.has(reason)) groups.set(reason, []);
 		groups.get(reason).push(request);
@@ -38,15 +53,15 @@ function view(ctx, { requests, total }) {
 	return [
 		heading("Waiting"),
 		filters(
-			found.length === total ? count(total, "request") : `${found.length} of ${count(total, "request")}`,
+			[total != null && requests.length !== total && `${number(requests.length)} of `, count(total ?? requests.length, "request"), query.cursor && ", further ones"],
+			choose(ctx, "task", "Task", allOf(names)),
 			search(ctx, "text", "Filter by task or request", "task or request"),
 		),
-		total > requests.length && el("p", { class: "quiet" }, `The first ${number(requests.length)} requests are listed.`),
-		sorted.length === 0 && el("p", { class: "panel calm" }, total ? "No request matches the filter." : "No request is waiting."),
+		sorted.length === 0 && el("p", { class: "panel calm" }, next ? "No request of this part matches the filter; there are more." : total ? "No request matches the filter." : "No request is waiting."),
 		sorted.map(([reason, members]) =>
 			panel(
 				reason,
-				{ note: number(members.length) },
+				{ note: isPart ? `${number(members.length)} on this page` : number(members.length) },
 				table(
 					reason,
 					[
@@ -58,13 +73,13 @@ function view(ctx, { requests, total }) {
 						["Attempt", (request) => request.attempt, "fit num less"],
 						["", (request) => el("span", { class: "actions" }, linkButton("Why", href("tasks", request.task), `Why ${request.task} waits`), act("Run now", () => runNow(request.task, request.parameters ?? {}), `Run ${request.task} now`), act("Withdraw", () => withdraw(request.task), `Withdraw the requests of ${request.task}`)), "fit"],
 					],
-					members.slice(0, SHOWN),
+					members,
 					(request) => request.id,
 					"",
 				),
-				members.length > SHOWN && el("p", { class: "more quiet" }, `The first ${SHOWN} are shown; the filter finds the others.`),
 			),
 		),
+		pages(ctx, "cursor", next, ["First", "Next"]),
 	];
 }
 
