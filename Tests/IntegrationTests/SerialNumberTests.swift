@@ -2,6 +2,7 @@
 
 @testable import BghostHost
 import BghostModel
+import BghostServices
 import BghostTestSupport
 import Testing
 

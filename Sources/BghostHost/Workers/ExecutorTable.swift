@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostServices
+
 /// The executors of the daemon, by serial number.
 ///
 /// The pool adds and removes them; others look them up, because an answer may come after the executor's

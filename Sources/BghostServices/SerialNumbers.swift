@@ -3,15 +3,15 @@
 /// Serial numbers of executors.
 ///
 /// They wrap after 2^32 and skip 0 and the numbers in use.
-struct SerialNumbers: Sendable {
+package struct SerialNumbers: Sendable {
     private var last: UInt32
 
     /// Starts the sequence.
     ///
     /// - Parameter last: the number before the first one.
-    init(after last: UInt32 = 0) { self.last = last }
+    package init(after last: UInt32 = 0) { self.last = last }
 
-    mutating func next(isUsed: (UInt32) -> Bool) -> UInt32 {
+    package mutating func next(isUsed: (UInt32) -> Bool) -> UInt32 {
         repeat { last &+= 1 } while last == 0 || isUsed(last)
         return last
     }
