@@ -105,8 +105,10 @@ extension Host: HostControl {
         try await commands.tasks.pending(question)
     }
 
-    package func cancelPending(task: String?) async throws(OperatorRefusal) -> [PendingRequest] {
-        try await commands.tasks.cancelPending(task: task)
+    package func cancelPending(
+        _ which: Withdrawal
+    ) async throws(OperatorRefusal) -> [PendingRequest] {
+        try await commands.tasks.cancelPending(which)
     }
 
     package func explain(_ id: String) async throws(OperatorRefusal) -> TaskExplanation {

@@ -114,6 +114,7 @@ struct AuditRouteTests {
         { _ = try await $0.simulate(fact: "network=off") },
         { _ = try await $0.reload(dryRun: false) },
         { _ = try await $0.cancelPending(task: nil) },
+        { _ = try await $0.cancelPending(tag: "nightly") },
     ]
 
     @Test func `Logins, sessions and wrong tokens are noted`() async throws {

@@ -46,6 +46,7 @@ import Testing
                     task: "com.acme.*",
                     plugin: "p q&x",
                     submitter: "run",
+                    tag: "nightly",
                     cursor: cursor.text,
                     limit: 7
                 )
@@ -74,6 +75,7 @@ import Testing
                         tasks: .beginning("com.acme."),
                         plugin: "p q&x",
                         submitter: .run,
+                        tag: "nightly",
                         cursor: cursor,
                         limit: 7
                     )
@@ -104,6 +106,51 @@ import Testing
                     )
                 ]
             )
+        }
+    }
+
+    @Test func `A tag selects the tasks whose requests are withdrawn`() async throws {
+        try await Serving.with { serving in
+            await serving.host.tag("com.acme.storm", "nightly", "eu")
+            for task in ["com.acme.storm", "com.acme.photos"] {
+                _ = try await serving.host.submit(Submission(task: task))
+            }
+            let misspelt = try await command(["cancel", "--tag", "nighly"], serving)
+            #expect(misspelt.exitCode == 4, "\(misspelt)")
+            #expect(misspelt.error.contains("BG4052"), "\(misspelt)")
+            #expect(misspelt.error.contains("did you mean `nightly`?"), "\(misspelt)")
+            // A variable that is not set must not select everything.
+            for arguments in [["--tag", ""], ["--tag", "eu", "--all"], ["x", "--tag", "eu"], []] {
+                let refused = try await command(["cancel"] + arguments, serving)
+                #expect(refused.exitCode == 64, "\(arguments): \(refused)")
+            }
+            #expect(await serving.host.pending.count == 2)
+            let done = try await command(["cancel", "--tag", "nightly"], serving)
+            #expect(done.exitCode == 0, "\(done)")
+            #expect(done.output.contains(" of com.acme.storm is withdrawn"), "\(done)")
+            #expect(await serving.host.pending.keys.sorted() == ["com.acme.photos"])
+            let again = try await command(["cancel", "--tag", "nightly"], serving)
+            #expect(again.exitCode == 4 && again.error.contains("BG4014"), "\(again)")
+            let rows = await serving.host.audited.filter { $0.verb == "cancel tag" }
+            #expect(rows.map(\.target) == ["nighly", "nightly", "nightly"])
+            #expect(rows.map(\.status) == [.refused, .unchanged, .refused])
+        }
+    }
+
+    @Test func `The status of a tag has its tasks only`() async throws {
+        try await Serving.with { serving in
+            await serving.host.tag("com.acme.storm", "nightly")
+            let some = try await command(["status", "--tag", "nightly", "--json"], serving)
+            let tasks = try JSONReader.parse(some.output)["tasks"]?.array ?? []
+            #expect(tasks.map { $0["id"]?.string } == ["com.acme.storm"], "\(some)")
+            #expect(tasks.first?["tags"]?.array?.map(\.string) == ["nightly"])
+            let text = try await command(["status", "--tag", "nightly"], serving)
+            #expect(text.output.contains("com.acme.storm"), "\(text)")
+            #expect(!text.output.contains("com.acme.photos"), "\(text)")
+            let none = try await command(["status", "--tag", "weekly"], serving)
+            #expect(none.exitCode == 4 && none.error.contains("BG4052"), "\(none)")
+            let both = try await command(["status", "x", "--tag", "nightly"], serving)
+            #expect(both.exitCode == 64)
         }
     }
 

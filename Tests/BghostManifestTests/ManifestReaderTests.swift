@@ -55,7 +55,7 @@ struct ManifestReaderTests {
           "tasks": {
             "StormyNoon": {
               "plugin": "weather-check", "handler": "weather.check", "kind": "processing",
-              "submitAtStart": { "ifAbsent": true }, "every": "1d", "tolerance": "10m", "learnsUse": true, "history": { "runs": 5, "age": "2d" },
+              "submitAtStart": { "ifAbsent": true }, "every": "1d", "tolerance": "10m", "learnsUse": true, "tags": ["nightly", "eu-1"], "history": { "runs": 5, "age": "2d" },
               "limits": { "runtime": "250ms", "grace": "2m" },
               "overlap": "replace", "priority": 900, "onLost": { "probes": "expire" },\
               "requires": { "idle": true, "probes": ["disk"] },
@@ -217,6 +217,7 @@ struct ManifestReaderTests {
             // The content of a secret is not expanded again.
             parameters: #"{"latitude":52.52,"price":"${env:NAME}","é":"${env:NAME}"}"#,
             parametersSchema: #"{"properties":{"price":{"pattern":"^[$]{1,2}"}}}"#,
+            tags: ["nightly", "eu-1"],
             origin: SourceLocation(file: "tasks.json", line: 35, column: 5)
         )
         #expect(tasks[0] == noon)

@@ -89,6 +89,46 @@ import Testing
         store.close()
     }
 
+    @Test(.timeLimit(.minutes(5))) func `Runs of the tasks with a tag are selected`() async throws {
+        let store = try SQLiteStore(path: path) { Issue.record("\($0)") }
+        defer { store.close() }
+        var changes: [StoreChange] = []
+        let names = ["a", "f.x", "f.y", "f", "fx", "own", "O'Hara"]
+        for number in 1...70 {
+            let (task, request) = (names[number % 7], 1000 + number)
+            changes += [
+                .accepted(Sample.request(request, task: task), replacing: nil),
+                .runStarted(Sample.begun(number, request: request, task: task)),
+                .runEnded(Sample.ended(number, request: request, task: task), then: .consumed),
+            ]
+        }
+        try await StoreConformance(store: store).commit(changes)
+        for (tags, wanted) in [
+            (["f.*", "own"], ["f.x", "own"]), (["a"], ["a"]), (["f.*", "f.y"], ["f.x", "f.y"]),
+            ([], []),
+        ] {
+            var tagged = TaggedTasks()
+            for name in ["a", "f.*", "f.y", "own"] {
+                let identifier = try #require(IdentifierPattern(name))
+                tagged.add(identifier, hasTag: tags.contains(name))
+            }
+            tagged.finish()
+            var filter = RunFilter(since: 1)
+            filter.tagged = tagged
+            var found: [String] = []
+            var question = RunQuery(filter, limit: 4)
+            repeat {
+                let page = store.runs(question)
+                found += page.runs.map(\.task)
+                question.before = page.next
+            } while question.before != nil
+            let all = store.runs(task: nil, limit: 100).filter { filter.matches($0, now: .max) }
+            #expect(found == all.map(\.task), "\(tags)")
+            #expect(Set(found) == Set(wanted), "\(tags)")
+            #expect(found.count == 10 * wanted.count, "\(tags)")
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func `Each combination walks an index`() throws {
         let store = try SQLiteStore(path: path) { Issue.record("\($0)") }
         defer { store.close() }

@@ -61,6 +61,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case badCursor = "BG4046"
     case staleCursor = "BG4047"
     case tooManyFollowers = "BG4048"
+    case noSuchTag = "BG4052"
     case noSuchTransfer = "BG5001"
     case transferOver = "BG5002"
     case ambiguousTransfer = "BG5003"
@@ -90,6 +91,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         switch code {
         case .noSuchPlugin: self = .noSuchPlugin
         case .noSuchTask: self = .noSuchTask
+        case .noSuchTag: self = .noSuchTag
         case .notPermitted: self = .notPermitted
         case .noSuchRequest: self = .noSuchRequest
         case .ambiguousRequest: self = .ambiguousRequest
@@ -139,7 +141,8 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noDashboard, .noReceiver: 409
         case .contentType: 415
         case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute, .noSuchRequest, .nothingDead,
-            .notPaused, .noSuchPlugin, .noSuchNotification, .noSuchTransfer, .noSuchCheckpoint:
+            .notPaused, .noSuchPlugin, .noSuchNotification, .noSuchTransfer, .noSuchCheckpoint,
+            .noSuchTag:
             404
         case .ambiguousRun, .ambiguousRequest, .ambiguousTransfer, .ambiguousNotification,
             .backupFailed, .runNotUnderWay, .endedWithoutRun, .immediateRunIneligible,
@@ -250,6 +253,8 @@ extension FaultCode {
         case .runNotUnderWay: "The run has already ended and cannot be stopped."
         case .noSuchTask:
             "The daemon's manifest has no task of this name. `bghost status` lists them."
+        case .noSuchTag:
+            "No task of the daemon's manifest has this tag. `bghost status --json` shows the `tags` of each task."
         case .noSuchRequest:
             "No request of the kind that was looked for has an id that begins like this. `bghost "
                 + "pending` lists those that wait, `bghost dead` the dead letters."

@@ -76,10 +76,12 @@ package protocol HostControl: AuditControl {
     /// - Returns: everything that is now simulated.
     func simulate(clock: SimulatedClock) async throws(OperatorRefusal) -> SimulationStatus
 
-    /// Withdraws all waiting requests, of one task or of all tasks; returns when the change is stored.
+    /// Withdraws all waiting requests of some tasks; returns when the change is stored.
+    ///
+    /// Throws if no task of the manifest has the tag that selects them.
     ///
     /// - Returns: the withdrawn requests.
-    func cancelPending(task: String?) async throws(OperatorRefusal) -> [PendingRequest]
+    func cancelPending(_ which: Withdrawal) async throws(OperatorRefusal) -> [PendingRequest]
 
     /// A page of dead letters, the newest first.
     ///

@@ -94,6 +94,8 @@ package struct TaskStatus: Equatable, Sendable {
     package var pause: Pause?
     /// The JSON Schemas that its parameters must fit; only where tasks are asked for by name.
     package var parametersSchemas: [String]
+    /// Its tags in the manifest.
+    package var tags: [String]
 
     package init(
         identifier: String,
@@ -104,10 +106,12 @@ package struct TaskStatus: Equatable, Sendable {
         last: RunRecord? = nil,
         deadLetters: Int = 0,
         pause: Pause? = nil,
-        parametersSchemas: [String] = []
+        parametersSchemas: [String] = [],
+        tags: [String] = []
     ) {
         self.pause = pause
         self.parametersSchemas = parametersSchemas
+        self.tags = tags
         self.identifier = identifier
         self.plugin = plugin
         self.kind = kind

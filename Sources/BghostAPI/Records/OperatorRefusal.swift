@@ -7,6 +7,8 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
     package enum Code: Equatable, Sendable, CaseIterable {
         case noSuchPlugin
         case noSuchTask
+        /// No task of the manifest has the tag.
+        case noSuchTag
         /// The manifest permits no such identifier.
         case notPermitted
         /// No matching request has an id with this prefix.
@@ -72,6 +74,22 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
 }
 
 extension OperatorRefusal {
+    /// The error for a tag that no task has.
+    ///
+    /// - Parameter tags: the tags of the manifest.
+    package static func noSuchTag(_ tag: String, among tags: Set<String>) -> OperatorRefusal {
+        let nearest = Spelling.nearest(to: tag, among: tags.sorted())
+        return OperatorRefusal(
+            .noSuchTag,
+            "no task has the tag `\(PrintableText.escaped(String(tag.prefix(200))))`",
+            fix: nearest.map { "did you mean `\($0)`?" }
+                ?? (tags.isEmpty
+                    ? "the manifest has no `tags`"
+                    : "`bghost status --json` lists the tags of each task"),
+            candidates: nearest.map { [$0] } ?? []
+        )
+    }
+
     /// The error for an unknown task.
     ///
     /// - Parameter nearest: the most similar name of a task.

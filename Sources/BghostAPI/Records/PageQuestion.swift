@@ -9,6 +9,8 @@ package struct PendingQuestion: Equatable, Sendable {
     /// The name of a plugin or function.
     package var plugin: String?
     package var submitter: Submitter.Kind?
+    /// A tag of tasks of the manifest.
+    package var tag: String?
     /// Only requests behind this place.
     package var cursor: PageCursor?
     package var limit: Int
@@ -17,12 +19,14 @@ package struct PendingQuestion: Equatable, Sendable {
         tasks: TaskFilter? = nil,
         plugin: String? = nil,
         submitter: Submitter.Kind? = nil,
+        tag: String? = nil,
         cursor: PageCursor? = nil,
         limit: Int
     ) {
         self.tasks = tasks
         self.plugin = plugin
         self.submitter = submitter
+        self.tag = tag
         self.cursor = cursor
         self.limit = limit
     }

@@ -8,10 +8,18 @@ package struct RunQuestion: Equatable, Sendable {
     package var query: RunQuery
     package var since: String?
     package var until: String?
+    /// Only runs of tasks that have this tag in the manifest in force.
+    package var tag: String?
 
-    package init(_ query: RunQuery, since: String? = nil, until: String? = nil) {
+    package init(
+        _ query: RunQuery,
+        since: String? = nil,
+        until: String? = nil,
+        tag: String? = nil
+    ) {
         self.query = query
         self.since = since
         self.until = until
+        self.tag = tag
     }
 }

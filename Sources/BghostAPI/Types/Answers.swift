@@ -103,7 +103,7 @@ extension API {
 
     /// Withdrawn requests.
     package struct Withdrawn: Codable, Equatable, Sendable {
-        /// The task whose requests were withdrawn; null for all tasks.
+        /// The task whose requests were withdrawn; null for several tasks.
         @OrNull package var task: String?
         /// Whether any request was withdrawn.
         @OrDefault package var cancelled: Bool

@@ -77,6 +77,8 @@ extension API {
         /// The JSON Schemas that its parameters must fit, laid over by those of a request: that of the
         /// manifest, then that of its handler; only where tasks are asked for by name, and it has some.
         @OrAbsent package var parametersSchemas: [JSONPart]?
+        /// Its tags; absent if it has none.
+        @OrAbsent package var tags: [String]?
     }
 
     /// A plugin or function of the manifest, and its workers.
@@ -217,7 +219,8 @@ extension API.Task {
             deadLetters: task.deadLetters,
             paused: task.pause.map(API.Pause.init),
             parametersSchemas: task.parametersSchemas.isEmpty
-                ? nil : task.parametersSchemas.map { JSONPart($0) }
+                ? nil : task.parametersSchemas.map { JSONPart($0) },
+            tags: task.tags.isEmpty ? nil : task.tags
         )
     }
 
@@ -231,7 +234,8 @@ extension API.Task {
             last: last?.record,
             deadLetters: deadLetters,
             pause: paused?.pause,
-            parametersSchemas: parametersSchemas?.map(\.text) ?? []
+            parametersSchemas: parametersSchemas?.map(\.text) ?? [],
+            tags: tags ?? []
         )
     }
 }

@@ -8,7 +8,7 @@ internal import BghostControl
 struct Cancel: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Withdraw the pending requests of a task.",
+        abstract: "Withdraw the pending requests of a task, of a tag or of all tasks.",
         discussion: """
             The pending request, repetitions after failures, and what trigger has made. A run \
             under way is not touched: stop ends one. Dead letters are not touched: discard gives \
@@ -22,6 +22,12 @@ struct Cancel: ClientCommand {
     )
     var task: String?
 
+    @Option(
+        help: ArgumentHelp("All tasks of the manifest with this tag.", valueName: "name"),
+        completion: .tagNames
+    )
+    var tag: String?
+
     @Flag(help: "All tasks.")
     var all = false
 
@@ -29,12 +35,21 @@ struct Cancel: ClientCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard (task == nil) == all else { throw ValidationError("name one task, or give --all") }
+        let given = [task != nil, tag != nil, all].filter { $0 }.count
+        // An empty tag, as of a variable that is not set, must not select anything.
+        guard given == 1, tag != "", task != "" else {
+            throw ValidationError("name one task, or give --tag or --all")
+        }
     }
 
     func run() async throws {
         try await ask { client, console in
-            let answer = try await client.cancelPending(task: task)
+            let answer =
+                if let tag {
+                    try await client.cancelPending(tag: tag)
+                } else {
+                    try await client.cancelPending(task: task)
+                }
             guard !output.json else { return console.answer(json: answer.json) }
             let cancelled = answer.value
             guard cancelled.count > 0 else { return console.answer("nothing was waiting\n") }

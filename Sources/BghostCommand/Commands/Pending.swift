@@ -42,6 +42,12 @@ struct Pending: ClientCommand {
     var submitter: String?
 
     @Option(
+        help: ArgumentHelp("Only for tasks with this tag.", valueName: "name"),
+        completion: .tagNames
+    )
+    var tag: String?
+
+    @Option(
         help: ArgumentHelp(
             "Only what follows the page that names this cursor.",
             valueName: "cursor"
@@ -71,6 +77,7 @@ struct Pending: ClientCommand {
                 task: task,
                 plugin: plugin,
                 submitter: submitter,
+                tag: tag,
                 cursor: cursor,
                 limit: limit
             )

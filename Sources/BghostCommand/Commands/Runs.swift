@@ -38,6 +38,12 @@ struct Runs: ClientCommand {
     )
     var plugin: String?
 
+    @Option(
+        help: ArgumentHelp("Only runs of tasks that have this tag now.", valueName: "name"),
+        completion: .tagNames
+    )
+    var tag: String?
+
     @Flag(help: "Only runs that have ended and did not succeed.")
     var failed = false
 
@@ -119,7 +125,9 @@ struct Runs: ClientCommand {
             )
         }
         if skipped {
-            guard !failed, state == nil, id == nil, text == nil, before == nil, after == nil else {
+            guard !failed, state == nil, id == nil, text == nil, before == nil, after == nil,
+                tag == nil
+            else {
                 throw ValidationError(
                     "--skipped goes with a task, --plugin, --what, --since, --until, --cursor and --limit only"
                 )
@@ -144,7 +152,8 @@ struct Runs: ClientCommand {
         let question = RunQuestion(
             RunQuery(filter, before: before, after: after, limit: limit),
             since: since,
-            until: until
+            until: until,
+            tag: tag
         )
         guard !skipped else {
             return try await ask { client, console in
@@ -169,7 +178,8 @@ struct Runs: ClientCommand {
             let view = RunsView(
                 answer.value,
                 isFiltered: state != nil || question.since != nil || question.until != nil
-                    || filter != RunFilter(task: filter.task) || before != nil || after != nil,
+                    || filter != RunFilter(task: filter.task) || before != nil || after != nil
+                    || tag != nil,
                 now: unixNow()
             )
             console.answer(view.text(console.out))

@@ -28,6 +28,12 @@ struct Status: ClientCommand {
     )
     var tasks: [String] = []
 
+    @Option(
+        help: ArgumentHelp("Show only tasks with this tag.", valueName: "name"),
+        completion: .tagNames
+    )
+    var tag: String?
+
     @Flag(help: "Show only what fails: problems, and the tasks that have one.")
     var failing = false
 
@@ -44,8 +50,13 @@ struct Status: ClientCommand {
         guard !watch || !output.json else {
             throw ValidationError("--watch draws on a terminal, so it has no --json")
         }
-        guard !fleet || tasks.isEmpty && !failing && !watch else {
-            throw ValidationError("--fleet shows hosts, so it has no tasks, --failing or --watch")
+        guard !fleet || tasks.isEmpty && !failing && !watch && tag == nil else {
+            throw ValidationError(
+                "--fleet shows hosts, so it has no tasks, --tag, --failing or --watch"
+            )
+        }
+        guard tag == nil || tasks.isEmpty else {
+            throw ValidationError("give tasks or --tag, not both")
         }
         guard tasks.count <= ControlLimits.namesMax else {
             throw ValidationError("name at most \(ControlLimits.namesMax) tasks")
@@ -57,12 +68,10 @@ struct Status: ClientCommand {
         if fleet { return try await showFleet() }
         let isHealthy = try await ask { client, console in
             let answer = try await client.status(of: tasks)
-            var status = answer.value
-            // The daemon's answer still has the problems and plugins of other tasks.
-            if !tasks.isEmpty { status = status.selecting(Set(tasks)) }
+            let status = try select(answer.value)
             if output.json {
                 console.answer(
-                    json: tasks.isEmpty && !failing
+                    json: tasks.isEmpty && tag == nil && !failing
                         ? answer.json : try selected(answer.json, status)
                 )
             } else {
@@ -94,10 +103,20 @@ struct Status: ClientCommand {
     /// What `--watch` shows now.
     private func frame(_ style: Style) async throws -> String {
         try await ask { client, _ in
-            var status = try await client.status(of: tasks).value
-            if !tasks.isEmpty { status = status.selecting(Set(tasks)) }
-            return text(status, style)
+            text(try select(try await client.status(of: tasks).value), style)
         }
+    }
+
+    /// The part of a status that was asked for: the daemon's answer still has the problems and plugins of
+    /// other tasks.
+    private func select(_ status: HostStatus) throws -> HostStatus {
+        guard let tag else { return tasks.isEmpty ? status : status.selecting(Set(tasks)) }
+        let tagged = status.tasks.filter { $0.tags.contains(tag) }.map(\.identifier)
+        guard !tagged.isEmpty else {
+            let all = Set(status.tasks.flatMap(\.tags))
+            throw ControlFault(OperatorRefusal.noSuchTag(tag, among: all))
+        }
+        return status.selecting(Set(tagged))
     }
 
     /// The daemon's JSON, reduced to the selected tasks and their problems.

@@ -33,8 +33,7 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
         case .notRunning: self = .notRunning
         case .noSuchRun, .noSuchTask, .nothingPending, .runNotUnderWay, .noSuchRequest,
             .nothingDead, .noSuchCheckpoint, .notPaused, .noSuchPlugin, .noSuchNotification,
-            .noSuchTransfer,
-            .transferOver:
+            .noSuchTransfer, .noSuchTag, .transferOver:
             self = .notFound
         case .socketPath, .ambiguousRun, .ambiguousRequest, .ambiguousTransfer,
             .ambiguousNotification, .pastLatestBegin, .payloadTooLarge, .badParameters,

@@ -21,6 +21,13 @@ extension CompletionKind {
         }
     }
 
+    /// The tags of the tasks of the daemon that the command line names.
+    package static let tagNames = CompletionKind.custom { words, _, prefix in
+        await NameCompletion.names(words, prefix) { client in
+            Set(try await client.status().value.tasks.flatMap(\.tags)).sorted()
+        }
+    }
+
     /// The ids of the newest runs of the daemon that the command line names.
     package static let runIDs = CompletionKind.custom { words, _, prefix in
         await NameCompletion.names(words, prefix) { client in

@@ -24,8 +24,9 @@ extension Endpoint {
 
     var auditing: Auditing {
         switch self {
-        case .submit, .trigger, .cancelAll, .cancel, .redrive, .discard, .clearThrottle, .addUse,
-            .clearUses, .deleteCheckpoint, .disable, .enable, .pause, .resume, .act:
+        case .submit, .trigger, .cancelAll, .cancel, .cancelTag, .redrive, .discard,
+            .clearThrottle, .addUse, .clearUses, .deleteCheckpoint, .disable, .enable, .pause,
+            .resume, .act:
             .withChange
         case .expire, .stop, .reload, .backup, .simulateFact, .simulateClock, .testNotification,
             .testAlerts,
@@ -44,6 +45,7 @@ extension Endpoint {
     var auditVerb: String {
         switch self {
         case .cancelAll: "cancel"
+        case .cancelTag: "cancel tag"
         case .deleteCheckpoint: "checkpoint delete"
         case .clearThrottle: "throttle clear"
         case .addUse: "uses add"

@@ -76,7 +76,7 @@ extension ControlClient {
         let path = ControlPath("runs").with("task", filter.task).with("plugin", filter.plugin)
             .with("outcome", state).with("since", question.since).with("until", question.until)
             .with("id", filter.idPrefix).with("text", filter.text).with("before", query.before)
-            .with("after", query.after).with("limit", query.limit)
+            .with("after", query.after).with("limit", query.limit).with("tag", question.tag)
         return try await call(.GET, path, Schema.runs)
     }
 

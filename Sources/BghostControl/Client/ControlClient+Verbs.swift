@@ -15,11 +15,13 @@ extension ControlClient {
         task: String?,
         plugin: String? = nil,
         submitter: String? = nil,
+        tag: String? = nil,
         cursor: String? = nil,
         limit: Int? = nil
     ) async throws -> Answer<PendingList> {
         let path = ControlPath("pending").with("task", task).with("plugin", plugin)
-            .with("submitter", submitter).with("cursor", cursor).with("limit", limit)
+            .with("submitter", submitter).with("tag", tag).with("cursor", cursor)
+            .with("limit", limit)
         return try await call(.GET, path, Schema.pending) { answer in
             PendingList(
                 requests: answer.requests.map(\.request),
@@ -38,8 +40,16 @@ extension ControlClient {
 
     /// Withdraws all waiting requests of one task, or of all tasks.
     package func cancelPending(task: String?) async throws -> Answer<Cancelled> {
-        let path = task.map { ControlPath("tasks", $0, "pending") } ?? ControlPath("pending")
-        return try await call(.DELETE, path, Schema.cancel) { answer in
+        try await cancel(task.map { ControlPath("tasks", $0, "pending") } ?? ControlPath("pending"))
+    }
+
+    /// Withdraws all waiting requests of the tasks with a tag.
+    package func cancelPending(tag: String) async throws -> Answer<Cancelled> {
+        try await cancel(ControlPath("tags", tag, "pending"))
+    }
+
+    private func cancel(_ path: ControlPath) async throws -> Answer<Cancelled> {
+        try await call(.DELETE, path, Schema.cancel) { answer in
             let requests = answer.requests.map(\.request)
             return Cancelled(count: answer.count ?? requests.count, requests: requests)
         }

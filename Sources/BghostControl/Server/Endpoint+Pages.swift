@@ -9,6 +9,7 @@ extension Endpoint.QueryKey {
         "task",
         "Only of this task; with `*` at its end, of all tasks that begin like this."
     )
+    static let tag = Self("tag", "Only of tasks of the manifest in force that have this tag.")
     static let cursor = Self("cursor", "Only what follows the page whose `next` this is.")
 }
 
@@ -21,6 +22,7 @@ extension Endpoint {
             "submitter",
             "Only from `operator`, from `manifest`, from a `run`, or from a `plugin` outside of its runs."
         ),
+        .tag,
         .cursor,
         .limit(ControlLimits.pendingMax, default: ControlLimits.pendingUsual),
     ]
@@ -54,6 +56,7 @@ extension Query {
             tasks: text("task").map { TaskFilter($0) },
             plugin: text("plugin"),
             submitter: try word("submitter", of: Submitter.Kind.self),
+            tag: text("tag"),
             cursor: try cursor(),
             limit: try number("limit", in: 1...ControlLimits.pendingMax)
                 ?? ControlLimits.pendingUsual

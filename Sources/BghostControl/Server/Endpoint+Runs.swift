@@ -8,6 +8,7 @@ extension Endpoint {
     static let runKeys: [QueryKey] = [
         .task,
         QueryKey("plugin", "Only of this plugin or function."),
+        .tag,
         QueryKey(
             "outcome",
             "Only with this outcome, without what follows in parentheses; or `unsuccessful`, or `running`."
@@ -60,7 +61,8 @@ extension Query {
                 limit: limit
             ),
             since: text("since"),
-            until: text("until")
+            until: text("until"),
+            tag: text("tag")
         )
     }
 }

@@ -29,6 +29,7 @@ enum Endpoint: String, CaseIterable, Sendable {
     case pending = "GET /v1/pending"
     case cancelAll = "DELETE /v1/pending"
     case cancel = "DELETE /v1/tasks/:id/pending"
+    case cancelTag = "DELETE /v1/tags/:name/pending"
     case dead = "GET /v1/dead"
     case redrive = "POST /v1/dead/redrive"
     case discard = "POST /v1/dead/discard"
@@ -103,7 +104,7 @@ enum Endpoint: String, CaseIterable, Sendable {
         switch self {
         case .version, .alive, .ready, .health, .metrics, .submit, .runOfRequest, .run, .expire,
             .stop,
-            .cancelAll, .cancel, .deleteCheckpoint,
+            .cancelAll, .cancel, .cancelTag, .deleteCheckpoint,
             .clearThrottle, .addUse, .clearUses, .fleet, .pauses, .drainStatus, .enable, .outbox,
             .testNotification, .act, .alerts, .testAlerts,
             .transfers, .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:

@@ -12,9 +12,12 @@ struct OperatorRoutes: Sendable {
 
     func add(to endpoints: EndpointRouter) {
         endpoints.on(.pending) { request, _ in try await pending(request) }
-        endpoints.on(.cancelAll) { _, _ in try await cancel(task: nil) }
+        endpoints.on(.cancelAll) { _, _ in try await cancel(.all) }
         endpoints.on(.cancel) { _, context in
-            try await cancel(task: context.parameters.require("id"))
+            try await cancel(.task(context.parameters.require("id")))
+        }
+        endpoints.on(.cancelTag) { _, context in
+            try await cancel(.tag(context.parameters.require("name")))
         }
         endpoints.on(.stop) { _, context in
             try await stop(context.parameters.require("id"))
@@ -85,13 +88,24 @@ struct OperatorRoutes: Sendable {
         )
     }
 
-    private func cancel(task: String?) async throws -> Response {
+    private func cancel(_ which: Withdrawal) async throws -> Response {
         let withdrawn = try await ask { () throws(OperatorRefusal) in
-            try await host.cancelPending(task: task)
+            try await host.cancelPending(which)
         }
-        if let task, withdrawn.isEmpty {
-            try await TaskLookup(host: host).check(task)
-            throw ControlFault(.nothingPending, "no request of \(task) is waiting")
+        var task: String?
+        switch which {
+        case .all: break
+        case .task(let name):
+            task = name
+            guard withdrawn.isEmpty else { break }
+            try await TaskLookup(host: host).check(name)
+            throw ControlFault(.nothingPending, "no request of \(name) is waiting")
+        case .tag(let tag):
+            guard withdrawn.isEmpty else { break }
+            throw ControlFault(
+                .nothingPending,
+                "no request of a task with the tag \(TerminalText.escaped(tag)) is waiting"
+            )
         }
         return Answer.json(
             Schema.cancel,

@@ -2,6 +2,7 @@
 
 package import BghostAPI
 internal import BghostBase
+package import BghostModel
 package import BghostPolicy
 internal import BghostStore
 
@@ -25,6 +26,15 @@ extension Dispatcher {
             fix: nearest.map { "did you mean \($0)?" } ?? "`bghost status --json` lists them",
             candidates: nearest.map { [$0] } ?? []
         )
+    }
+
+    /// The tasks of the manifest that have a tag.
+    ///
+    /// Throws if there is none: the tag is misspelt, and a list of nothing would hide that.
+    package func tasks(taggedWith tag: String) throws(OperatorRefusal) -> TaggedTasks {
+        let tasks = scheduler.catalog.tasks(taggedWith: tag)
+        guard tasks.isEmpty else { return tasks }
+        throw .noSuchTag(tag, among: scheduler.catalog.tags)
     }
 
     /// Whether a task is one of a plugin, as the manifest in force has it; any thread may call it.

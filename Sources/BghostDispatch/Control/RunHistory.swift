@@ -45,6 +45,7 @@ package final class RunHistory {
         var query = question.query
         if let since = question.since { query.filter.since = try time(since, of: "since") }
         if let until = question.until { query.filter.until = try time(until, of: "until") }
+        if let tag = question.tag { query.filter.tagged = try dispatcher.tasks(taggedWith: tag) }
         let wanted = query
         // Runs in progress are newer than all that have ended.
         let active: [RunRecord] =

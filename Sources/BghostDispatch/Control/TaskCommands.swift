@@ -52,11 +52,13 @@ package final class TaskCommands {
         let query = Scheduler.WaitingQuery(
             tasks: question.tasks,
             plugin: question.plugin,
-            submitter: question.submitter
+            submitter: question.submitter,
+            tag: question.tag
         )
         if let plugin = question.plugin, !dispatcher.scheduler.catalog.hasPlugin(plugin) {
             throw dispatcher.noSuchPlugin(plugin)
         }
+        if let tag = question.tag { _ = try dispatcher.tasks(taggedWith: tag) }
         var generation = generation
         var place: Scheduler.WaitingPlace? = try start(of: question.cursor, generation)
         var list = PendingList(requests: [], total: nil)
@@ -109,11 +111,18 @@ package final class TaskCommands {
         fix: "ask for the first page again, without a cursor"
     )
 
-    /// Withdraws the pending requests of a task or of all tasks, and returns when that is stored.
+    /// Withdraws the pending requests of some tasks, and returns when that is stored.
     package nonisolated(nonsending) func cancelPending(
-        task: String?
+        _ which: Withdrawal
     ) async throws(OperatorRefusal) -> [PendingRequest] {
-        let selection = task.map { Scheduler.WaitingSelection.task($0) } ?? .all
+        let selection: Scheduler.WaitingSelection
+        switch which {
+        case .all: selection = .all
+        case .task(let task): selection = .task(task)
+        case .tag(let tag):
+            _ = try dispatcher.tasks(taggedWith: tag)
+            selection = .tag(tag)
+        }
         var described: [PendingRequest] = []
         var failure: StoreError?
         var start: Int? = 0

@@ -166,7 +166,8 @@ final class StatusReader {
                 running: running[identifier] ?? [],
                 pending: dispatcher.scheduler.pending(identifier).map { describer.describe($0) },
                 deadLetters: commits.deadLetters.tasks[identifier] ?? 0,
-                pause: dispatcher.scheduler.pauses(of: identifier).first
+                pause: dispatcher.scheduler.pauses(of: identifier).first,
+                tags: catalog.tasks[task].tags
             )
         }
     }

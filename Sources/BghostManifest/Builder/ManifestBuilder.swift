@@ -281,6 +281,7 @@ struct ManifestBuilder {
             expect: expect(entry, host, isScheduled: schedule != nil, limits),
             parameters: settings("parameters", of: entry),
             parametersSchema: node["parametersSchema"]?.text,
+            tags: tags(entry),
             origin: entry.location
         )
     }

@@ -37,6 +37,7 @@ enum TextFormat: Sendable {
     case secretText
     case mailAddress
     case muteWindow
+    case tag
 }
 
 /// Why a text does not match its format.
@@ -66,6 +67,8 @@ extension TextFormat {
                 + " of it begins with a letter or a digit"
         case .pluginName:
             "a name is 1 to 64 of A-Z a-z 0-9 . _ -, and begins with a letter or a digit"
+        case .tag:
+            "a tag is 1 to \(TaskTag.bytesMax) of A-Z a-z 0-9 . _ -, and begins with a letter or a digit"
         default: nil
         }
     }
@@ -97,6 +100,7 @@ extension TextFormat {
         case .webAddress: "a URL such as \"https://example.org/hook\""
         case .secretText: "a secret such as \"${env:TOKEN}\""
         case .mailAddress: "an e-mail address"
+        case .tag: "a tag such as \"nightly\""
         case .muteWindow: "a window such as \"sat 02:00-04:00\""
         }
     }
@@ -127,6 +131,7 @@ extension TextFormat {
         case .secretText: "secret"
         case .mailAddress: "address"
         case .muteWindow: "window"
+        case .tag: "tag"
         }
     }
 
@@ -149,6 +154,7 @@ extension TextFormat {
         case .sessionName: #"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)*$"#
         case .pluginName: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
         case .handlerName: "^[A-Za-z0-9._-]{1,128}$"
+        case .tag: "^[A-Za-z0-9][A-Za-z0-9._-]{0,\(TaskTag.bytesMax - 1)}$"
         case .symbol: "^[A-Za-z_][A-Za-z0-9_]{0,254}$"
         case .group: "^[A-Za-z0-9._-]{1,32}$"
         case .loopbackAddress: #"^(127\.0\.0\.1|\[::1\]):[0-9]{1,5}$"#
@@ -183,6 +189,7 @@ extension TextFormat {
         case .argument: PathCheck.plainFault(in: text)
         case .layer: Self.layerFault(text)
         case .group: Self.nameFault(text, bytesMax: 32, beginsPlainly: false)
+        case .tag: Self.nameFault(text, bytesMax: TaskTag.bytesMax, beginsPlainly: true)
         case .loopbackAddress: SiteCheck.addressFault(in: text)
         case .siteName: SiteCheck.nameFault(in: text)
         case .webAddress: WebAddressCheck.fault(in: text)

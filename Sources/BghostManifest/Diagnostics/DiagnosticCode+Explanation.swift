@@ -306,6 +306,11 @@ extension DiagnosticCode {
             The headers of `traces` often hold a token, and spans hold names of tasks and servers. Over \
             http:// everybody on the way can read both. Use https://, or send to a collector on this machine.
             """
+        case .badTags:
+            """
+            A task has at most 16 tags, each once. A tag is a name by which commands select several tasks; \
+            what differs between two tasks belongs into their identifiers or parameters.
+            """
         case .tooManyProblems:
             "There are more problems than are worth reading at once. Mend the first ones and try again."
         case .unresolvedSecret:

@@ -70,6 +70,9 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case traceEndpointOfGRPC = "BG1072"
     case traceHeadersInClear = "BG1073"
 
+    // Relations of tasks.
+    case badTags = "BG1074"
+
     // The surroundings.
     case unresolvedSecret = "BG2004"
 

@@ -355,7 +355,7 @@ enum ManifestKeys {
             ),
             throttle,
             override,
-        ] + schedule + requirements,
+        ] + schedule + requirements + relations,
         alternatives: ["plugin", "function"]
     )
 

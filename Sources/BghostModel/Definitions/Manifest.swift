@@ -271,6 +271,8 @@ package struct TaskDefinition: Equatable, Sendable {
     package var parameters: String
     /// A JSON Schema as text, besides that of the handler; `nil` if the manifest gives none.
     package var parametersSchema: String?
+    /// The names by which operators select it together with other tasks, at most 16.
+    package var tags: [String]
     package var origin: SourceLocation
 
     package init(
@@ -293,6 +295,7 @@ package struct TaskDefinition: Equatable, Sendable {
         expect: TaskExpectation? = nil,
         parameters: String = "{}",
         parametersSchema: String? = nil,
+        tags: [String] = [],
         origin: SourceLocation = SourceLocation()
     ) {
         self.identifier = identifier
@@ -314,6 +317,7 @@ package struct TaskDefinition: Equatable, Sendable {
         self.expect = expect ?? (schedule == nil ? TaskExpectation() : .ofSchedules)
         self.parameters = parameters
         self.parametersSchema = parametersSchema
+        self.tags = tags
         self.origin = origin
     }
 }

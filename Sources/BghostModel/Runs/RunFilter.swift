@@ -38,6 +38,8 @@ package struct RunFilter: Equatable, Sendable {
     package var idPrefix: String?
     /// A part of the message; ASCII letters match both cases.
     package var text: String?
+    /// The tasks of a tag; no client sets it.
+    package var tagged: TaggedTasks?
 
     package init(
         task: String? = nil,
@@ -68,6 +70,7 @@ package struct RunFilter: Equatable, Sendable {
             && (since ?? .min) <= end && (until.map { end < $0 } ?? true)
             && (idPrefix.map { record.id.description.hasPrefix($0) } ?? true)
             && (text.map { Self.contains(record.message, $0) } ?? true)
+            && (tagged?.contains(record.task) ?? true)
     }
 
     private static func holds(_ state: State, _ record: RunRecord) -> Bool {

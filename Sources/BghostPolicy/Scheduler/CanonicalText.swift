@@ -35,7 +35,7 @@ struct CanonicalText {
         "HostSettings.audit", "HostSettings.log", "HostSettings.alerts", "HostSettings.heartbeat",
         "HostSettings.onChange",
         "TaskDefinition.history", "TaskDefinition.expect", "TaskDefinition.parametersSchema",
-        "HostSettings.fleet",
+        "TaskDefinition.tags", "HostSettings.fleet",
     ]
 
     /// Properties that came later and decide something: left out while they are `false`.

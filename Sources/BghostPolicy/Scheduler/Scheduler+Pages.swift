@@ -14,6 +14,8 @@ extension Scheduler {
         case task(String)
         /// The members of a family, by its pattern in the manifest.
         case family(String)
+        /// Those of tasks of the manifest with this tag.
+        case tag(String)
         /// The requests with an id in a range.
         case ids(ClosedRange<RunID>)
 
@@ -21,7 +23,7 @@ extension Scheduler {
             switch self {
             case .all: true
             case .task(let identifier): request.task == identifier
-            case .family: false
+            case .family, .tag: false
             case .ids(let ids): ids.contains(request.id)
             }
         }
@@ -61,13 +63,17 @@ extension Scheduler {
             }
             index = entries.indices.upperBound
         }
-        let definition: Int? =
-            if case .family(let pattern) = selection { catalog.family(pattern) ?? -1 } else { nil }
+        let definitions: Set<Int>? =
+            switch selection {
+            case .family(let pattern): Set(catalog.family(pattern).map { [$0] } ?? [])
+            case .tag(let tag): catalog.definitions(taggedWith: tag)
+            case .all, .task, .ids: nil
+            }
         let end = min(entries.indices.upperBound, index.addingClamped(Self.pageEntriesMax))
         while index < end, page.requests.count < Self.pageMax {
             defer { index += 1 }
             guard entries.isInUse(index) else { continue }
-            if let definition, entries.kind(index).definition != definition { continue }
+            if let definitions, !definitions.contains(entries.kind(index).definition) { continue }
             add(index, selection, of: entries, into: &page, keeping: limit)
         }
         if index < entries.indices.upperBound {

@@ -13,15 +13,19 @@ extension Scheduler {
         /// The name of a plugin or function of the manifest.
         package var plugin: String?
         package var submitter: Submitter.Kind?
+        /// A tag of tasks of the manifest.
+        package var tag: String?
 
         package init(
             tasks: TaskFilter? = nil,
             plugin: String? = nil,
-            submitter: Submitter.Kind? = nil
+            submitter: Submitter.Kind? = nil,
+            tag: String? = nil
         ) {
             self.tasks = tasks
             self.plugin = plugin
             self.submitter = submitter
+            self.tag = tag
         }
 
         fileprivate func matches(_ request: Request) -> Bool {
@@ -67,7 +71,7 @@ extension Scheduler {
     ///
     /// - Returns: `nil` if counting costs more.
     package func waitingCount(_ query: WaitingQuery) -> Int? {
-        guard query.plugin == nil, query.submitter == nil else { return nil }
+        guard query.plugin == nil, query.submitter == nil, query.tag == nil else { return nil }
         guard let tasks = query.tasks else { return waitingRequests + parking.requests.count }
         // A task of the manifest has no parked requests.
         guard let task = tasks.task, catalog.task(for: task) != nil else { return nil }
@@ -108,10 +112,12 @@ extension Scheduler {
             plugin = catalog.currentPlugins[name]
             guard plugin != nil else { return page }
         }
+        let tagged = catalog.definitions(taggedWith: query.tag)
         while row < end {
             page.visited += 1
             if entries.isInUse(row), entries.mayMatch(row, query),
-                plugin.map({ catalog.pluginOfTask[entries.kind(row).definition] == $0 }) ?? true
+                plugin.map({ catalog.pluginOfTask[entries.kind(row).definition] == $0 }) ?? true,
+                tagged?.contains(entries.kind(row).definition) ?? true
             {
                 let behind = place.row == Int64(row) ? place.id : RunID(high: 0, low: 0)
                 let room = limit - page.requests.count
@@ -125,7 +131,7 @@ extension Scheduler {
         }
         if row < end || !isLast {
             page.next = WaitingPlace(row: Int64(row))
-        } else if plugin == nil, !parking.requests.isEmpty {
+        } else if plugin == nil, tagged == nil, !parking.requests.isEmpty {
             page.next = WaitingPlace(row: -1)
         }
         return page
@@ -159,7 +165,7 @@ extension Scheduler {
         bytes: Int
     ) -> FoundRequests? {
         var page = FoundRequests()
-        guard query.plugin == nil else { return page }
+        guard query.plugin == nil, query.tag == nil else { return page }
         let requests = parking.requests
         var index = Int(clamping: -1 - place.row)
         guard index <= requests.count, index == 0 || requests[index - 1].id == place.id else {

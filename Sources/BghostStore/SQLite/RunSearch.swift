@@ -116,12 +116,27 @@ struct RunSearch {
             add("coalesce(ended_at, at) >= ?", filter.since.map { .number($0) })
             add("coalesce(ended_at, at) < ?", filter.until.map { .number($0) })
             add("instr(lower(message), lower(?)) > 0", filter.text.map { .text($0) })
+            if let tagged = filter.tagged { add(tagged) }
         }
 
         private mutating func add(_ condition: String, _ value: Value?) {
             guard let value else { return }
             rest.append(condition)
             restValues.append(value)
+        }
+
+        /// Adds the condition that a run is of some tasks: lists as JSON, however many they are.
+        private mutating func add(_ tagged: TaggedTasks) {
+            rest.append(
+                """
+                (task IN (SELECT value FROM json_each(?)) OR task NOT IN (SELECT value FROM json_each(?)) \
+                AND EXISTS (SELECT 1 FROM json_each(?) WHERE substr(task, 1, length(value)) = value))
+                """
+            )
+            let lists = [tagged.names.sorted(), tagged.others.sorted(), tagged.stems.sorted()]
+            restValues += lists.map { list in
+                .text(JSONNode(.array(list.map { JSONNode(.string($0)) })).text)
+            }
         }
 
         private static func index(_ filter: RunFilter, isFailed: Bool) -> String? {

@@ -10,7 +10,8 @@ extension Endpoint {
         case .version, .alive, .ready, .health, .metrics, .status, .drainStatus, .drain, .reload,
             .backup, .logs, .audit, .checkAudit, .alerts, .testAlerts, .fleet:
             .daemon
-        case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .why: .requests
+        case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .cancelTag, .why:
+            .requests
         case .runs, .starts, .past, .run, .expire, .stop: .runs
         case .deleteCheckpoint: .requests
         case .dead, .redrive, .discard: .deadLetters
@@ -60,6 +61,8 @@ extension Endpoint {
         case .pending: "The pending requests, with the reasons why they wait."
         case .cancelAll: "Withdraws all pending requests."
         case .cancel: "Withdraws the pending requests of a task."
+        case .cancelTag:
+            "Withdraws the pending requests of all tasks of the manifest that have a tag."
         case .dead: "Dead letters, the newest first."
         case .redrive: "Makes dead letters pending again, with no failures counted."
         case .discard: "Deletes dead letters."
@@ -139,7 +142,8 @@ extension Endpoint {
         case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .starts,
             .past, .audit, .checkAudit, .run, .expire, .stop, .ticket, .endSession,
             .pending, .cancelAll,
-            .cancel, .deleteCheckpoint, .dead, .redrive, .discard, .throttle, .clearThrottle, .uses,
+            .cancel, .cancelTag, .deleteCheckpoint, .dead, .redrive, .discard, .throttle,
+            .clearThrottle, .uses,
             .addUse,
             .clearUses, .fleet, .pauses, .pause, .resume, .disable, .enable, .drainStatus, .drain,
             .reload,
@@ -193,9 +197,10 @@ extension Endpoint {
         case .checkAudit: [.unavailable]
         case .alerts: []
         case .testAlerts: [.noReceiver]
-        case .status, .runs, .past, .throttle, .uses: [.noSuchTask]
+        case .status, .past, .throttle, .uses: [.noSuchTask]
+        case .runs: [.noSuchTask, .noSuchTag]
         case .starts, .dead: [.noSuchTask, .noSuchPlugin, .badCursor]
-        case .pending: [.noSuchTask, .noSuchPlugin, .badCursor, .staleCursor]
+        case .pending: [.noSuchTask, .noSuchPlugin, .noSuchTag, .badCursor, .staleCursor]
         case .submit: Self.submissionCodes
         case .trigger: Self.submissionCodes + [.endedWithoutRun]
         case .runOfRequest: [.endedWithoutRun]
@@ -203,6 +208,7 @@ extension Endpoint {
         case .expire, .stop: [.noSuchRun, .ambiguousRun, .runNotUnderWay]
         case .cancelAll: [.storeFailed, .notStored]
         case .cancel: [.noSuchTask, .nothingPending, .storeFailed, .notStored]
+        case .cancelTag: [.noSuchTag, .nothingPending, .storeFailed, .notStored]
         case .redrive, .discard:
             [
                 .noSuchTask, .noSuchRequest, .ambiguousRequest, .nothingDead, .storeFailed,

@@ -46,7 +46,7 @@ extension Endpoint {
         case .stop: (200, Answer(Schema.stop, Self.cancelled))
         case .pending:
             (200, Answer(Schema.pending, API.PendingRequests(requests: [Self.request], total: 1)))
-        case .cancelAll, .cancel:
+        case .cancelAll, .cancel, .cancelTag:
             (
                 200,
                 .init(

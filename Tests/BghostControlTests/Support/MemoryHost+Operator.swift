@@ -42,9 +42,19 @@ extension MemoryHost {
         )
     }
 
-    func cancelPending(task: String?) -> [PendingRequest] {
-        let all = pending.values.filter { task == nil || $0.task == task }
-            .sorted { $0.task < $1.task }
+    func tag(_ task: String, _ names: String...) { tags[task] = names }
+
+    func cancelPending(_ which: Withdrawal) throws(OperatorRefusal) -> [PendingRequest] {
+        if case .tag(let tag) = which, !tags.values.contains(where: { $0.contains(tag) }) {
+            throw .noSuchTag(tag, among: Set(tags.values.joined()))
+        }
+        let all = pending.values.filter { request in
+            switch which {
+            case .all: true
+            case .task(let task): request.task == task
+            case .tag(let tag): tags[request.task]?.contains(tag) ?? false
+            }
+        }.sorted { $0.task < $1.task }
         for request in all { pending[request.task] = nil }
         return all
     }

@@ -26,6 +26,8 @@ actor MemoryHost: HostControl {
     private var ids = RunIDSource()
     private var clock: Int64 = 1_700_000_000_000_000_000
     var tasks: [String]
+    /// The tags of tasks.
+    var tags: [String: [String]] = [:]
     /// The submissions and manual runs that were asked for.
     private(set) var asked: [Submission] = []
     var pending: [String: PendingRequest] = [:]
@@ -195,7 +197,8 @@ actor MemoryHost: HostControl {
                     kind: .refresh,
                     running: records.filter { $0.task == task && $0.state != .ended },
                     pending: pending[task],
-                    last: records.last { $0.task == task && $0.state == .ended }
+                    last: records.last { $0.task == task && $0.state == .ended },
+                    tags: tags[task] ?? []
                 )
             },
             plugins: [

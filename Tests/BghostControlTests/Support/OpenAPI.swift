@@ -200,7 +200,10 @@ struct OpenAPI {
             let what =
                 path.hasPrefix("/v1/tasks")
                 ? "The identifier of the task."
-                : name == "name" ? "The name of the plugin." : "The id, or the beginning of one."
+                : path.hasPrefix("/v1/tags")
+                    ? "The tag."
+                    : name == "name"
+                        ? "The name of the plugin." : "The id, or the beginning of one."
             return parameter(name, "path", what)
         }
     }
