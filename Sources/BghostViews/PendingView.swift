@@ -54,7 +54,7 @@ package struct PendingView {
         return switch request.submitter {
         case .operator: "operator"
         case .manifest: "manifest"
-        case .run(let id): "run \(id)"
+        case .run(let id), .predecessor(let id): "run \(id)"
         case .plugin(let name): "plugin \(name)"
         }
     }

@@ -101,6 +101,7 @@ package struct RunView {
             Fact("checkpoint", checkpoint),
             Fact("attempt", run.attempt > 1 ? "\(run.attempt)" : ""),
             Fact("submitted", moment(run.submittedAt)),
+            Fact("by run", run.submitterRun?.description ?? ""),
             Fact("started", started),
             Fact("ended", run.endedAt.map(moment) ?? ""),
             Fact("time", time),

@@ -37,6 +37,7 @@ package struct WhyView {
         head += "request \(request.id), submitted \(ago(request.submittedAt))"
         if request.attempt > 1 { head += ", attempt \(request.attempt)" }
         if request.isManual { head += ", triggered" }
+        if let run = request.submitter.run { head += ", by run \(run)" }
         return head + "\n" + table(explanation, style) + history(explanation, style)
             + conclusion(explanation, style)
     }

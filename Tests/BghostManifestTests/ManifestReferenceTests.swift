@@ -108,6 +108,8 @@ private struct ManifestReference {
         case .wordOrSection(_, let section): return link(type.needs, section, path, &later)
         case .text(let format): return format.noun
         case .list(let format): return "an array: \(format.noun)"
+        case .textsOrSections(let format, let section):
+            return link("an array: \(format.noun), or an object", section, path, &later)
         case .settings: return "an object of the plugin's own"
         case .reserved(let advice): return "not yet: \(advice)"
         default: return type.needs

@@ -8,13 +8,15 @@ import BghostTestSupport
 import Testing
 
 extension MigrationTests {
-    /// Takes away what the fourteenth version brought.
-    static let thirteenth = """
-        ALTER TABLE request DROP COLUMN trace;
-        ALTER TABLE lease DROP COLUMN trace;
-        ALTER TABLE run DROP COLUMN trace;
-        PRAGMA user_version = 13;
-        """
+    /// Takes away what the fourteenth version brought too.
+    static let thirteenth =
+        fourteenth + """
+
+            ALTER TABLE request DROP COLUMN trace;
+            ALTER TABLE lease DROP COLUMN trace;
+            ALTER TABLE run DROP COLUMN trace;
+            PRAGMA user_version = 13;
+            """
 
     private static let context = TraceContext(
         traceHigh: 1,

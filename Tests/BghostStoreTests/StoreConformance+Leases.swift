@@ -13,6 +13,7 @@ extension StoreConformance {
         Check("a leased request is neither closed nor replaced") { try await $0.holdsLeases() },
         Check("an end counts only under its lease") { try await $0.fences() },
         Check("an end counts once") { try await $0.endsOnce() },
+        Check("an end and what follows it are stored together") { try await $0.endsAndFollows() },
         Check("a request is pending again") { try await $0.triesAgain() },
         Check("keeps dead letters until they are redriven or discarded") {
             try await $0.keepsDead()
@@ -87,6 +88,30 @@ extension StoreConformance {
         #expect(store.runs(task: nil, limit: 10) == [record])
         let state = try store.recover()
         #expect(state.pending.isEmpty && state.interrupted.isEmpty)
+    }
+
+    func endsAndFollows() async throws {
+        try await commit(.accepted(Sample.request(1), replacing: nil))
+        try await commit(.accepted(Sample.request(2), replacing: nil))
+        try await commit(.runStarted(Sample.begun(101, request: 1)))
+        var follower = Sample.request(3)
+        follower.submitter = .predecessor(Sample.id(101))
+        follower.parameters = #"{"result":1}"#
+        try await commit(
+            .runEnded(Sample.ended(101, request: 1), then: .consumed),
+            .accepted(follower, replacing: Sample.id(2))
+        )
+        #expect(try pending() == [follower])
+        var begun = Sample.begun(103, request: 3)
+        begun.submitterRun = Sample.id(101)
+        try await commit(.runStarted(begun))
+        #expect(try store.recover().interrupted.map(\.run) == [begun])
+        #expect(try store.recover().interrupted.map(\.request) == [follower])
+        var ended = Sample.ended(103, request: 3)
+        ended.submitterRun = Sample.id(101)
+        try await commit(.runEnded(ended, then: .dead(follower, reason: "it failed")))
+        #expect(store.runs(task: nil, limit: 10).map(\.submitterRun) == [Sample.id(101), nil])
+        #expect(store.deadLetters(task: nil, limit: 10).map(\.request) == [follower])
     }
 
     func triesAgain() async throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostModel
+import BghostPolicy
 import BghostStore
 import BghostTestSupport
 import StoreScript
@@ -86,6 +87,55 @@ import Testing
             }
         }
         #expect(last == lists)
+    }
+
+    /// A chain: each run ends in one transaction with the request that follows it.
+    @Test(.timeLimit(.minutes(12)))
+    func `A cut log has the end of a run and what follows it, or neither`() throws {
+        let chains = 12
+        let store = try SQLiteStore(path: path)
+        for number in 0..<chains {
+            var begun = StoreScript.run(number)
+            (begun.state, begun.outcome) = (.starting, nil)
+            var follower = StoreScript.request(1000 + number)
+            follower.submitter = .predecessor(begun.id)
+            for changes in [
+                [.accepted(StoreScript.request(number), replacing: nil), .runStarted(begun)],
+                [
+                    .runEnded(StoreScript.run(number), then: .consumed),
+                    .accepted(follower, replacing: nil),
+                ],
+            ] as [[StoreChange]] {
+                store.commit(changes) { _ in }
+                // One transaction for each.
+                _ = try store.recover()
+            }
+        }
+        let files = try StoreFiles(copying: path)
+        store.close()
+        var counts: Set<Int> = []
+        for cut in boundaries(files.wal) {
+            let folder = try TemporaryDirectory()
+            let path = folder.file("state.db")
+            var files = files
+            files.wal.removeLast(files.wal.count - cut)
+            // Without the lock file nothing tells that there was more.
+            files.lock = []
+            try files.write(to: path)
+            do throws(StoreError) {
+                let store = try SQLiteStore(path: path)
+                let state = try store.recover()
+                let ended = store.runs(task: nil, limit: 100).map(\.id)
+                let followed = state.pending.compactMap(\.submitter.run)
+                #expect(Set(followed) == Set(ended) && followed.count == ended.count, "\(cut)")
+                counts.insert(ended.count)
+                store.close()
+            } catch {
+                // The tables themselves may lie in the part that is gone.
+                #expect(counts.isEmpty && error.kind == .corrupt, "cut at \(cut): \(error)")
+            }
+        }
+        #expect(counts == Set(0...chains))
     }
 
     /// The log is cut where answered transactions lie: that is said, and nothing is touched.

@@ -32,7 +32,7 @@ extension API {
         @OrDefault package var simulated: Bool
         /// Who submitted it; `operator` for a daemon of an older version.
         @OrNull package var submitter: SubmitterKind?
-        /// The run in which a handler submitted it; absent for other submitters.
+        /// The run in which a handler submitted it, or whose success it follows; absent for other submitters.
         @FormOrAbsent<ULID> package var submitterRun: RunID?
         /// The plugin that submitted it outside of its runs; absent for other submitters.
         @OrAbsent package var submitterPlugin: String?
@@ -51,7 +51,7 @@ extension API {
     }
 
     /// Who submitted a request: a client of the control socket, the manifest or the daemon, a handler
-    /// during a run, or a plugin outside of its runs.
+    /// during a run or `then` of a run's task after it, or a plugin outside of its runs.
     package enum SubmitterKind: String, Codable, Equatable, Sendable {
         case `operator`
         case manifest
@@ -101,7 +101,7 @@ extension API {
         @OrDefault package var interruptions: Int
         /// Who submitted it; `operator` for a daemon of an older version.
         @OrNull package var submitter: SubmitterKind?
-        /// The run in which a handler submitted it; absent for other submitters.
+        /// The run in which a handler submitted it, or whose success it follows; absent for other submitters.
         @FormOrAbsent<ULID> package var submitterRun: RunID?
         /// The plugin that submitted it outside of its runs; absent for other submitters.
         @OrAbsent package var submitterPlugin: String?
@@ -232,7 +232,7 @@ private struct SubmitterFields {
         switch submitter {
         case .operator: kind = .operator
         case .manifest: kind = .manifest
-        case .run(let id): (kind, run) = (.run, id)
+        case .run(let id), .predecessor(let id): (kind, run) = (.run, id)
         case .plugin(let name): (kind, plugin) = (.plugin, name)
         }
     }

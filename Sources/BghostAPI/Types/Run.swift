@@ -70,6 +70,9 @@ extension API {
         @OrAbsent package var tracestate: String?
         /// The id of the span from which its request was submitted; absent if there was none.
         @OrAbsent package var traceParentSpan: String?
+        /// The run in which its request was submitted, or whose success its request followed; absent if there
+        /// was none.
+        @FormOrAbsent<ULID> package var submitterRun: RunID?
     }
 
     /// The progress of a run.
@@ -145,7 +148,8 @@ extension API.Run {
             tracestate: run.trace.flatMap { $0.context.state.isEmpty ? nil : $0.context.state },
             traceParentSpan: run.trace.flatMap {
                 $0.parent == 0 ? nil : TraceContext.hex($0.parent)
-            }
+            },
+            submitterRun: run.submitterRun
         )
     }
 
@@ -209,7 +213,8 @@ extension API.Run {
             kind: kind,
             origin: origin,
             details: details,
-            trace: trace
+            trace: trace,
+            submitterRun: submitterRun
         )
     }
 }

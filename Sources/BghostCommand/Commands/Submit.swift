@@ -5,6 +5,7 @@ internal import BghostBase
 internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
+internal import BghostModel
 internal import BghostTerminal
 
 struct Submit: ClientCommand {

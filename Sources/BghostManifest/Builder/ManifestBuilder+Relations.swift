@@ -33,4 +33,18 @@ extension ManifestBuilder {
         }
         return tags
     }
+
+    /// Reads what follows the success of a task; `ReferenceCheck` reports what does not fit.
+    func followers(_ entry: ManifestEntry) -> [TaskFollower] {
+        let nodes = entry.node["then"]?.array ?? []
+        return nodes.prefix(TaskFollower.countMax).compactMap { node in
+            guard let task = (node["task"] ?? node).string else { return nil }
+            return TaskFollower(
+                task: task,
+                takesResult: node["parameters"]?.string == "result",
+                onConflict: node["onConflict"]?.string.flatMap(ConflictPolicy.init(rawValue:))
+                    ?? .replace
+            )
+        }
+    }
 }

@@ -282,6 +282,7 @@ struct ManifestBuilder {
             parameters: settings("parameters", of: entry),
             parametersSchema: node["parametersSchema"]?.text,
             tags: tags(entry),
+            then: followers(entry),
             origin: entry.location
         )
     }

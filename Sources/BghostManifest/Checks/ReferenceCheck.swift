@@ -37,6 +37,7 @@ struct ReferenceCheck {
             )
         }
         checkSessionTasks()
+        checkChains()
     }
 
     private func checkSigner(of plugin: ManifestEntry, among signers: [String]) {

@@ -152,6 +152,17 @@ struct StructureCheck {
         case .sections(let section):
             guard let elements = node.array else { break }
             return check(elements, as: section, in: context, anchor: member.keySpan)
+        case .textsOrSections(let format, let section):
+            guard let elements = node.array else { break }
+            for element in elements {
+                if element.object != nil {
+                    check([element], as: section, in: context, anchor: element.span)
+                } else {
+                    let item = JSONMember(key: member.key, keySpan: member.keySpan, value: element)
+                    checkScalar(item, as: .text(format), in: context)
+                }
+            }
+            return
         case .flagOrSection(let section), .wordOrSection(_, let section):
             guard let members = node.object else {
                 return checkScalar(member, as: type, in: context)

@@ -38,6 +38,8 @@ enum TextFormat: Sendable {
     case mailAddress
     case muteWindow
     case tag
+    /// One identifier, and no family.
+    case identifier
 }
 
 /// Why a text does not match its format.
@@ -82,7 +84,7 @@ extension TextFormat {
         case .digest: "a SHA-256 in hex"
         case .publicKey: "a public key of minisign"
         case .networkGrant: "a host and port such as \"api.example.org:443\""
-        case .identifierPattern: "a task identifier"
+        case .identifierPattern, .identifier: "a task identifier"
         case .sessionName: "a session's name"
         case .pluginName: "a name"
         case .handlerName: "a handler's name"
@@ -114,7 +116,7 @@ extension TextFormat {
         case .digest: "SHA-256"
         case .publicKey: "public key"
         case .networkGrant: "host and port"
-        case .identifierPattern: "identifier"
+        case .identifierPattern, .identifier: "identifier"
         case .sessionName, .pluginName, .handlerName: "name"
         case .symbol: "symbol"
         case .signature: "signature"
@@ -151,7 +153,8 @@ extension TextFormat {
         case .networkGrant: #"^(\[[0-9A-Fa-f:.]+\]|(\*\.)?[A-Za-z0-9._-]+):[0-9]{1,5}$"#
         case .identifierPattern:
             #"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)*(\.\*)?$"#
-        case .sessionName: #"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)*$"#
+        case .sessionName, .identifier:
+            #"^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9][A-Za-z0-9_-]*)*$"#
         case .pluginName: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
         case .handlerName: "^[A-Za-z0-9._-]{1,128}$"
         case .tag: "^[A-Za-z0-9][A-Za-z0-9._-]{0,\(TaskTag.bytesMax - 1)}$"
@@ -175,6 +178,7 @@ extension TextFormat {
         case .publicKey: Self.keyFault(text)
         case .networkGrant: Self.grantFault(text)
         case .identifierPattern: Self.identifierFault(text)
+        case .identifier: Self.exactFault(text)
         case .sessionName: Self.sessionFault(text)
         case .pluginName: Self.nameFault(text, bytesMax: 64, beginsPlainly: true)
         case .handlerName: Self.nameFault(text, bytesMax: 128, beginsPlainly: false)

@@ -130,7 +130,11 @@ extension DiagnosticCode {
             com.example.export.* do, so it is not clear which of them a request belongs to. An \
             exact identifier beside a family is fine: it is taken before the family.
             """
-        case .notDefined: "A task or a session names a plugin or a function that no file defines."
+        case .notDefined:
+            """
+            A task or a session names a plugin, a function or a task that no file defines. Define it, or \
+            correct its spelling.
+            """
         case .pluginOrFunction:
             """
             A task runs either a handler of a plugin or a function, so it names exactly one of \
@@ -310,6 +314,16 @@ extension DiagnosticCode {
             """
             A task has at most 16 tags, each once. A tag is a name by which commands select several tasks; \
             what differs between two tasks belongs into their identifiers or parameters.
+            """
+        case .chainCycle:
+            """
+            The tasks that `then` names follow one another until the first comes again. Its success would \
+            submit it for ever, without a pause. Remove one of the links; a task that repeats has a schedule.
+            """
+        case .badChain:
+            """
+            `then` names at most 16 tasks, each once: a task has one pending request, so a second one would \
+            replace the first. A task that it names may name further ones.
             """
         case .tooManyProblems:
             "There are more problems than are worth reading at once. Mend the first ones and try again."

@@ -72,6 +72,8 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
 
     // Relations of tasks.
     case badTags = "BG1074"
+    case chainCycle = "BG1075"
+    case badChain = "BG1076"
 
     // The surroundings.
     case unresolvedSecret = "BG2004"

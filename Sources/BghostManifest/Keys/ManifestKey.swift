@@ -47,6 +47,8 @@ indirect enum ManifestType: Sendable {
     case section(ManifestSection)
     /// A list of objects.
     case sections(of: ManifestSection)
+    /// A list of texts and objects.
+    case textsOrSections(of: TextFormat, ManifestSection)
     /// Definitions by name.
     case definitions(of: ManifestSection, names: TextFormat)
     /// The plugin's own settings, an object that may contain secrets.
@@ -96,6 +98,7 @@ extension ManifestType {
         case .text(let format): return format.noun + ", as a string"
         case .list: return "an array of strings"
         case .sections: return "an array of objects"
+        case .textsOrSections: return "an array of strings and objects"
         case .section, .definitions, .settings: return "an object"
         case .flagOrSection: return "true, false or an object"
         case .wordOrSection(let words, _):

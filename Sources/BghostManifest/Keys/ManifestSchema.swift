@@ -80,6 +80,22 @@ enum ManifestSchema {
                 member("type", .string("array")),
                 member("items", .object(object(section))),
             ]
+        case .textsOrSections(let format, let section):
+            [
+                member("type", .string("array")),
+                member(
+                    "items",
+                    .object([
+                        member(
+                            "anyOf",
+                            .array([
+                                JSONNode(.object(string(pattern: format.pattern))),
+                                JSONNode(.object(object(section))),
+                            ])
+                        )
+                    ])
+                ),
+            ]
         case .definitions(let section, let names): definitions(of: section, names)
         case .settings: [member("type", .string("object"))]
         case .flagOrSection(let section):

@@ -273,6 +273,8 @@ package struct TaskDefinition: Equatable, Sendable {
     package var parametersSchema: String?
     /// The names by which operators select it together with other tasks, at most 16.
     package var tags: [String]
+    /// The tasks that are submitted when a run of it ends with success, at most 16.
+    package var then: [TaskFollower]
     package var origin: SourceLocation
 
     package init(
@@ -296,6 +298,7 @@ package struct TaskDefinition: Equatable, Sendable {
         parameters: String = "{}",
         parametersSchema: String? = nil,
         tags: [String] = [],
+        then: [TaskFollower] = [],
         origin: SourceLocation = SourceLocation()
     ) {
         self.identifier = identifier
@@ -318,6 +321,7 @@ package struct TaskDefinition: Equatable, Sendable {
         self.parameters = parameters
         self.parametersSchema = parametersSchema
         self.tags = tags
+        self.then = then
         self.origin = origin
     }
 }

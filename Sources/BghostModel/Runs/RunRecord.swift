@@ -56,11 +56,14 @@ package struct RunRecord: Equatable, Codable, Sendable {
     package var details: RunDetails?
     /// Its place in a trace; `nil` if it has none.
     package var trace: RunTrace?
+    /// The run in which its request was submitted, or whose success its request followed; `nil` if there was
+    /// none, and in records of older versions.
+    package var submitterRun: RunID?
 
     private enum CodingKeys: String, CodingKey {
         case id, request, task, plugin, attempt, epoch, state, outcome, stopReason, message, result
         case progress, limits, pid, submittedAt, startedAt, endedAt, duration, usage, kind, origin
-        case trace
+        case trace, submitterRun
     }
 
     package init(
@@ -86,7 +89,8 @@ package struct RunRecord: Equatable, Codable, Sendable {
         kind: TaskKind? = nil,
         origin: RunOrigin? = nil,
         details: RunDetails? = nil,
-        trace: RunTrace? = nil
+        trace: RunTrace? = nil,
+        submitterRun: RunID? = nil
     ) {
         self.id = id
         self.request = request
@@ -111,6 +115,7 @@ package struct RunRecord: Equatable, Codable, Sendable {
         self.origin = origin
         self.details = details
         self.trace = trace
+        self.submitterRun = submitterRun
     }
 }
 

@@ -153,12 +153,22 @@ package enum Submitter: Equatable, Codable, Sendable {
     case run(RunID)
     /// A plugin, outside of its runs.
     case plugin(String)
+    /// The manifest, because this run succeeded and `then` of its task names the request's.
+    case predecessor(RunID)
 
     /// Whether `maxPending` limits the requests of this submitter.
     var isPlugin: Bool {
         switch self {
         case .run, .plugin: true
-        case .operator, .manifest: false
+        case .operator, .manifest, .predecessor: false
+        }
+    }
+
+    /// The run in which it was submitted, or whose success it follows.
+    package var run: RunID? {
+        switch self {
+        case .run(let id), .predecessor(let id): id
+        case .operator, .manifest, .plugin: nil
         }
     }
 }

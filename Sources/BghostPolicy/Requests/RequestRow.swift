@@ -84,7 +84,9 @@ struct RequestRow: Sendable {
         switch kind {
         case .operator: flags.isDisjoint(with: [.isOfManifest, .isOfPlugin])
         case .manifest: flags.contains(.isOfManifest)
-        case .run, .plugin: flags.contains(.isOfPlugin)
+        case .plugin: flags.contains(.isOfPlugin)
+        // One that follows a run does not count towards the quota, and is stored whole.
+        case .run: flags.contains(.isOfPlugin) || rest != nil
         }
     }
 
@@ -166,7 +168,7 @@ struct RequestRow: Sendable {
     private func fits(_ request: Request) -> Bool {
         switch request.submitter {
         case .operator, .manifest: break
-        case .run, .plugin: return false
+        case .run, .plugin, .predecessor: return false
         }
         return request.latestBegin == nil && request.scheduledTime == nil && request.missed == nil
             && request.counters == AttemptCounters() && Int(priority) == request.priority

@@ -57,16 +57,7 @@ package struct Submission: Equatable, Codable, Sendable {
 }
 
 extension Submission {
-    /// The effect of a submission on the pending request of its task.
-    package enum Conflict: String, Equatable, Codable, Sendable, CaseIterable {
-        /// The new request replaces the pending one, as with Apple.
-        case replace
-        /// The new request is dropped, and the pending one is returned.
-        case keep
-        /// The new request replaces the pending one but keeps its dates, so that repeated submissions with
-        /// newer parameters do not postpone the run.
-        case update
-    }
+    package typealias Conflict = ConflictPolicy
 }
 
 /// The reason for which a submission is refused.

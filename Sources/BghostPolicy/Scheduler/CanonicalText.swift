@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
+
 /// The complete text of a value, which is the same in every process.
 ///
 /// The order of a set or a dictionary differs between processes, so elements are sorted by their texts.
@@ -30,7 +32,8 @@ struct CanonicalText {
     /// Properties that follow from others, or decide nothing, and came later: recordings of older versions
     /// lack them.
     private static let unrecorded: Set<String> = [
-        "RunStart.due", "RunStart.firstDue", "RunRecord.trace", "Request.trace", "Submission.trace",
+        "RunStart.due", "RunStart.firstDue", "RunRecord.trace", "RunRecord.submitterRun",
+        "Request.trace", "Submission.trace",
         "HostSettings.traces", "Manifest.written", "HostSettings.dashboard", "HostSettings.history",
         "HostSettings.audit", "HostSettings.log", "HostSettings.alerts", "HostSettings.heartbeat",
         "HostSettings.onChange",
@@ -38,8 +41,10 @@ struct CanonicalText {
         "TaskDefinition.tags", "HostSettings.fleet",
     ]
 
-    /// Properties that came later and decide something: left out while they are `false`.
-    private static let recordedIfTrue: Set<String> = ["TaskDefinition.isOnceInFleet"]
+    /// Properties that came later and decide something: left out while they are `false` or empty.
+    private static let recordedIfSet: Set<String> = [
+        "TaskDefinition.isOnceInFleet", "TaskDefinition.then",
+    ]
 
     private(set) var text = ""
 
@@ -93,8 +98,9 @@ struct CanonicalText {
         var isFirst = true
         for child in children where !Self.unrecorded.contains("\(type).\(child.label ?? "")") {
             if let change = child.value as? StoreChange, change.isUnrecorded { continue }
-            if child.value as? Bool == false,
-                Self.recordedIfTrue.contains("\(type).\(child.label ?? "")")
+            if child.value as? Bool == false
+                || (child.value as? [TaskFollower])?.isEmpty ?? false,
+                Self.recordedIfSet.contains("\(type).\(child.label ?? "")")
             {
                 continue
             }

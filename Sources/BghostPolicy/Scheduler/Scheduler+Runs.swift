@@ -25,7 +25,8 @@ extension Scheduler {
             limits: task.limits,
             submittedAt: request.submittedAt,
             kind: task.kind,
-            trace: request.runTrace
+            trace: request.runTrace,
+            submitterRun: request.submitter.run
         )
         let handle = running.add(
             RunningTable.Running(
@@ -148,8 +149,16 @@ extension Scheduler {
         if let use = charge(run, finish.record.duration, now: now, &effects) {
             changes.append(.runtimeConsumed(use))
         }
-        effects.append(.commitEnd(changes, finish.record))
+        // Most tasks have no followers, and pay for this question only.
+        guard !catalog.tasks[run.task].then.isEmpty else {
+            effects.append(.commitEnd(changes, finish.record))
+            releaseSlot(run, next, now: now, &effects)
+            return startReadyRequests(now: now, &effects)
+        }
+        let followers = followers(of: run, finish, now: now, &effects)
+        effects.append(.commitEnd(changes + followers.map(\.change), finish.record))
         releaseSlot(run, next, now: now, &effects)
+        enqueue(followers, after: finish.record, now: now, &effects)
         startReadyRequests(now: now, &effects)
     }
 

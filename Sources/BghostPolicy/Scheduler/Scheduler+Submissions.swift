@@ -157,10 +157,12 @@ extension Scheduler {
     /// Whether a submission is dropped because its task has a request that is pending or being
     /// stored.
     private func yieldsToPending(_ submission: Submission) -> Bool {
-        guard submission.onConflict == .keep, let entry = pendingIndex.entry(of: submission.task)
-        else {
-            return false
-        }
+        submission.onConflict == .keep && hasPending(submission.task)
+    }
+
+    /// Whether a task has a request that is pending or being stored.
+    func hasPending(_ identifier: String) -> Bool {
+        guard let entry = pendingIndex.entry(of: identifier) else { return false }
         return pendingIndex.entries[entry].pending != nil || storing[entry]?.newest != nil
     }
 
@@ -297,7 +299,7 @@ extension Scheduler {
 extension Request {
     /// Copies the dates of another request: otherwise repeated submissions with new parameters would delay
     /// the start again and again.
-    fileprivate mutating func keepDates(of other: Request) {
+    mutating func keepDates(of other: Request) {
         earliestBegin = other.earliestBegin
         latestBegin = other.latestBegin
         tolerance = other.tolerance

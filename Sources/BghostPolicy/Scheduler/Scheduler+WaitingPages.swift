@@ -210,7 +210,7 @@ extension Submitter {
         switch self {
         case .operator: .operator
         case .manifest: .manifest
-        case .run: .run
+        case .run, .predecessor: .run
         case .plugin: .plugin
         }
     }

@@ -41,6 +41,10 @@ package enum SchedulerNote: Sendable {
     case resumed(Pause, isDue: Bool)
     /// Starts of a schedule were missed: one run makes up for all of them, or the schedule skips them.
     case missed(task: String, MissedStarts, isMadeUpFor: Bool)
+    /// The request was submitted because the run succeeded.
+    case followed(Request, RunRecord)
+    /// The run succeeded, and this task could not be submitted after it.
+    case notFollowed(RunRecord, by: String, why: String)
 }
 
 extension SchedulerNote {
@@ -50,9 +54,9 @@ extension SchedulerNote {
     package var level: LogEntry.Level {
         switch self {
         case .replaced: .debug
-        case .closed, .again, .redriven, .throttleCleared, .unparked, .resumed: .info
+        case .closed, .again, .redriven, .throttleCleared, .unparked, .resumed, .followed: .info
         case .paused, .parked, .throttled, .missed, .budgetSpent: .warning
-        case .dead, .unscheduled: .error
+        case .dead, .unscheduled, .notFollowed: .error
         }
     }
 
@@ -73,6 +77,8 @@ extension SchedulerNote {
         case .budgetSpent: "plugin.budget"
         case .paused: "task.paused"
         case .resumed: "task.resumed"
+        case .followed: "request.followed"
+        case .notFollowed: "request.not_followed"
         }
     }
 
@@ -80,10 +86,11 @@ extension SchedulerNote {
     package var task: String {
         switch self {
         case .replaced(let request, _), .closed(let request, _), .again(let request, _),
-            .dead(let request, _), .redriven(let request):
+            .dead(let request, _), .redriven(let request), .followed(let request, _):
             request.task
         case .parked(_, let tasks, let count, _): count == 1 ? tasks.first ?? "" : ""
         case .unparked: ""
+        case .notFollowed(_, let task, _): task
         case .paused(let pause), .resumed(let pause, _):
             pause.target.scope == .tasks && pause.target.stem == nil ? pause.target.name : ""
         case .throttled(let task, _, _, _, _, _), .throttleCleared(let task, _),
@@ -131,6 +138,10 @@ extension SchedulerNote {
             "the pause of \(pause.target.subject) since"
                 + " \(Timestamp.text(unixNanoseconds: pause.since)) has ended"
                 + (isDue ? " at its time" : "")
+        case .followed(let request, let run):
+            "\(request.id) follows run \(run.id) of \(run.task)"
+        case .notFollowed(let run, let task, let why):
+            "\(task) does not follow run \(run.id) of \(run.task): \(why)"
         case .missed(_, let missed, true):
             "missed \(missed.count) \(missed.count == 1 ? "start" : "starts") since"
                 + " \(Timestamp.text(unixNanoseconds: missed.from)); running once"

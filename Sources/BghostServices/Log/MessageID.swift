@@ -82,6 +82,8 @@ package enum MessageID {
         "request.dead": "c0f16a4d3bc5456780cb571221e660dc",
         "request.discarded": "be5bb8d34e8241bcb4f050e7ad7260de",
         "request.dropped": "dc49681d76f64686a7b39fc67b5e9c2a",
+        "request.followed": "207376d7572216003f35048dbff2fa48",
+        "request.not_followed": "42b0294922630d573cef6583244a7f74",
         "request.parked": "8c300c9faf4348529692000cb260ee3d",
         "request.redriven": "64271b304486453ba373beebbd3218c1",
         "request.replaced": "509197226252468e968f7b036f4d48ed",

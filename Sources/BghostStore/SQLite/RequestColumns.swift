@@ -39,6 +39,7 @@ enum RequestColumns {
         case .manifest: bind(submitter: 1, nil, to: &row)
         case .run(let id): bind(submitter: 2, id, to: &row)
         case .plugin: bind(submitter: 3, nil, to: &row)
+        case .predecessor(let id): bind(submitter: 4, id, to: &row)
         }
         row.add(request.counters.failures)
         row.add(request.counters.losses)
@@ -138,6 +139,7 @@ enum RequestColumns {
         case (1, nil, nil): .manifest
         case (2, let run?, nil): .run(run)
         case (3, nil, let plugin?): .plugin(plugin)
+        case (4, let run?, nil): .predecessor(run)
         default: throw .damaged("a request names no submitter")
         }
     }

@@ -6,7 +6,7 @@ internal import BghostModel
 /// The columns of a run's row.
 enum RunColumns {
     static let names = names(version: Schema.version)
-    static let count = 35
+    static let count = 36
 
     /// The expressions for reading a row: its columns, and those of its origin.
     static func readNames(version: Int32 = Schema.version) -> String {
@@ -25,7 +25,7 @@ enum RunColumns {
             message, result, progress_done, progress_total, progress_phase, runtime_s, runtime_as,
             grace_s, grace_as, pid, submitted_at, started_at, ended_at, duration_s, duration_as, cpu_s,
             cpu_as, peak_memory, output_bytes, \(later), \(TraceColumns.name(version: version)),
-            sum
+            \(SubmitterColumns.name(version: version)), sum
             """
     }
 
@@ -67,6 +67,7 @@ enum RunColumns {
         row.addLater(record.details?.crash?.stored)
         row.addLater(output)
         row.addLater(record.trace?.stored)
+        row.addLater(record.submitterRun)
         row.addSum()
     }
 
@@ -101,6 +102,7 @@ enum RunColumns {
         _ = row.laterInt()
         // A text that a newer version wrote is read as `nil`.
         let trace = row.laterText().flatMap { RunTrace(stored: $0) }
+        let submitterRun = try row.laterID()
         try row.checkSum("the runs")
         let origin = (row.laterText(), row.laterText(), row.laterText())
         guard let state, let runtime, let grace else {
@@ -129,7 +131,8 @@ enum RunColumns {
             kind: kind,
             origin: self.origin(origin),
             details: crash.map { RunDetails(crash: $0) },
-            trace: trace
+            trace: trace,
+            submitterRun: submitterRun
         )
     }
 

@@ -140,6 +140,12 @@ struct Arguments {
         note(sqlite3_bind_null(handle, index))
     }
 
+    mutating func addLater(_ id: RunID?) {
+        if let id { return add(id) }
+        index += 1
+        note(sqlite3_bind_null(handle, index))
+    }
+
     mutating func add(_ text: String) {
         index += 1
         var text = text
@@ -262,6 +268,12 @@ struct Row {
 
     mutating func laterText() -> String? {
         guard sqlite3_column_type(handle, index) == SQLITE_NULL else { return text() }
+        index += 1
+        return nil
+    }
+
+    mutating func laterID() throws(SQLiteFailure) -> RunID? {
+        guard sqlite3_column_type(handle, index) == SQLITE_NULL else { return try id() }
         index += 1
         return nil
     }

@@ -90,7 +90,8 @@ enum APISamples {
             context: TraceContext(traceHigh: 1, traceLow: 2, span: 3, flags: 1, state: "a=1"),
             parent: 5,
             since: time
-        )
+        ),
+        submitterRun: id(6)
     )
 
     static let runs = [bareRun, fullRun]

@@ -262,13 +262,18 @@ struct SchedulerHand {
     }
 
     /// Ends the oldest run under way after so long.
-    mutating func end(after nanoseconds: Int64, _ outcome: Outcome = .succeeded) throws {
+    mutating func end(
+        after nanoseconds: Int64,
+        _ outcome: Outcome = .succeeded,
+        result: String = ""
+    ) throws {
         try #require(!begun.isEmpty)
         let start = begun.removeFirst()
         pass(nanoseconds)
         var record = start.record
         record.state = .ended
         record.outcome = outcome
+        record.result = result
         record.endedAt = now.unix
         record.duration = .nanoseconds(nanoseconds)
         if case .killed(.graceExceeded) = outcome { record.stopReason = .expired }
