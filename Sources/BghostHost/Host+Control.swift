@@ -74,6 +74,10 @@ extension Host: HostControl {
         try await commands.history.skippedStarts(question)
     }
 
+    package func runDays(_ question: RunDayQuestion) async throws(OperatorRefusal) -> RunDayPage {
+        try await commands.history.runDays(question)
+    }
+
     package func past(
         task: String,
         at time: String

@@ -40,6 +40,7 @@ package final class MemoryStore: Store {
         /// The number of older ones that were removed.
         var skippedBefore = 0
         var audit = MemoryAudit()
+        var days = MemoryRunDays()
         /// All runs that have ended.
         var ended: Int64 = 0
         var last: [String: Int] = [:]
@@ -148,6 +149,7 @@ package final class MemoryStore: Store {
 
     private func append(_ record: RunRecord, to state: inout State) {
         state.ended += 1
+        state.days.add(record)
         let index: Int
         if state.history.count < historyMax {
             index = state.history.count
@@ -231,6 +233,10 @@ package final class MemoryStore: Store {
             query.isAfter(due: row.start.due, number: row.number) && query.matches(row.start)
         }
         return SkippedStartPage(wanted, end: nil, limit: query.limit)
+    }
+
+    package func runDays(_ query: RunDayQuery) -> RunDayPage {
+        state.withLock { $0.days.page(query) }
     }
 
     package func audit(_ query: AuditQuery) -> AuditPage { state.withLock { $0.audit.page(query) } }

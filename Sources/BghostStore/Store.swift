@@ -209,6 +209,11 @@ package protocol Store: AnyObject, Sendable {
     /// A start that is not committed yet may come again on a later page.
     func skippedStarts(_ query: SkippedStartQuery) -> SkippedStartPage
 
+    /// A page of the sums of runs by task and day.
+    ///
+    /// Only what is on the disk: a run that is not committed yet is in no sum.
+    func runDays(_ query: RunDayQuery) -> RunDayPage
+
     /// The runs of a task that ended at a time or later, the oldest first.
     ///
     /// - Parameter date: Unix nanoseconds.

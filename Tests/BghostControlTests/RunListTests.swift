@@ -91,7 +91,8 @@ struct RunListTests {
     @Test(arguments: [
         (["--failed", "--state", "killed"], "not both"), (["--state", "dead"], "unsuccessful"),
         (["a", "--task", "b"], "not both"), (["--limit", "1001"], "1000"),
-        (["--before=-1"], "negative"),
+        (["--before=-1"], "negative"), (["--by-day", "--skipped"], "--by-day goes with"),
+        (["--by-day", "--failed"], "--by-day goes with"), (["--cursor", "x"], "--by-day"),
     ])
     func `Wrong options are refused`(arguments: [String], says: String) async throws {
         let result = try await Bghost.run(["runs"] + arguments + ["--control", "/nosuch/socket"])

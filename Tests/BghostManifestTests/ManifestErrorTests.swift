@@ -130,6 +130,7 @@ import Testing
         Bad(.outOfRange, host("\"audit\": {\"age\": ▶\"1s\"}")),
         Bad(.outOfRange, task("\"history\": {\"runs\": ▶0}")),
         Bad(.outOfRange, host("\"history\": {\"age\": ▶\"1s\"}")),
+        Bad(.outOfRange, host("\"history\": {\"rollups\": ▶0}")),
         Bad(.unknownKey, host("\"history\": {▶\"run\": 4}"), label: "did you mean `runs`?"),
         Bad(.outOfRange, task("\"history\": {\"runs\": 10, \"age\": ▶\"31d\"}")),
         Bad(.wrongType, task("\"tolerance\": \"1h\", \"learnsUse\": ▶\"yes\"")),

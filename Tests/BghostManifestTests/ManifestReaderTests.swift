@@ -19,7 +19,7 @@ struct ManifestReaderTests {
           "version": 1,
           "host": {
             "stateDirectory": "state", "control": "unix:/run/bghost/${env:NAME}.sock", "slots": 4,\
-            "history": { "runs": 9, "age": "90d", "size": "1GiB", "output": "2MiB" },\
+            "history": { "runs": 9, "age": "90d", "size": "1GiB", "output": "2MiB", "rollups": 30 },\
             "audit": { "required": false, "submissions": true, "rows": 5000, "age": "2d", "size": "2MiB" },\
             "log": { "file": "logs/bghost.log", "format": "logfmt", "maxSize": "2MiB", "files": 3, "runs": "summary", "rate": 50 },\
             "facts": { "ups": "rack@[::1]:4000", "meteredLinks": ["wwan0"], "probes": {\
@@ -107,7 +107,8 @@ struct ManifestReaderTests {
                         runs: 9,
                         age: .seconds(90 * 86_400),
                         bytes: 1 << 30,
-                        outputBytes: 2 << 20
+                        outputBytes: 2 << 20,
+                        rollups: 30
                     ),
                     audit: AuditSettings(
                         isRequired: false,

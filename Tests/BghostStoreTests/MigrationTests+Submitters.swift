@@ -8,12 +8,14 @@ import BghostTestSupport
 import Testing
 
 extension MigrationTests {
-    /// Takes away what the fifteenth version brought.
-    static let fourteenth = """
-        ALTER TABLE lease DROP COLUMN submitter_run;
-        ALTER TABLE run DROP COLUMN submitter_run;
-        PRAGMA user_version = 14;
-        """
+    /// Takes away what the fifteenth version brought too.
+    static let fourteenth =
+        fifteenth + """
+
+            ALTER TABLE lease DROP COLUMN submitter_run;
+            ALTER TABLE run DROP COLUMN submitter_run;
+            PRAGMA user_version = 14;
+            """
 
     @Test(.timeLimit(.minutes(5)))
     func `A store of the fourteenth version keeps the submitters of runs from then on`()

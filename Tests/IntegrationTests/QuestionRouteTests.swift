@@ -75,6 +75,7 @@ extension Integration {
                 "pending": [[], ["gated"]],
                 "runs": [
                     [], ["fail"], ["--failed", "--since", "2h", "--text", "x"], ["--skipped"],
+                    ["--by-day"], ["fail", "--by-day", "--since", "2d"],
                 ],
                 "show": [subjects.ended, subjects.active, subjects.each.saver].map {
                     [$0.id.description]

@@ -48,6 +48,11 @@ extension Integration {
                 _ = await host.deadLetters(task: nil, limit: limit)
                 _ = await host.runs(task: nil, limit: limit)
                 _ = await host.logs(matching: LogFilter(), limit: limit)
+                do {
+                    _ = try await host.runDays(RunDayQuestion(limit: limit))
+                } catch {
+                    Issue.record("\(error)")
+                }
             }
             _ = await host.throttles(task: nil)
             _ = await host.uses(task: nil)

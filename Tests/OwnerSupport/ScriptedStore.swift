@@ -42,6 +42,7 @@ package final class ScriptedStore: Store {
         SkippedStartPage()
     }
     package func runs(task: String, endedFrom date: Int64, limit: Int) -> [RunRecord] { [] }
+    package func runDays(_ query: RunDayQuery) -> RunDayPage { RunDayPage() }
     package func oldestEnd() -> Int64? { nil }
     package func audit(_ query: AuditQuery) -> AuditPage { AuditPage() }
     package func auditHead() -> AuditHead? { nil }

@@ -38,6 +38,10 @@ import Testing
             } while query.after != nil
             #expect(refs == (0..<lists).map(String.init), "round \(round)")
             #expect(try StoreModel(reading: store, lists: lists) == StoreModel(lists: lists))
+            // Each run that ended is in the sums of its day, once.
+            let sums = store.runDays(RunDayQuery(limit: 1_000_000)).rows
+            let ended = store.runs(task: nil, limit: 1_000_000).count
+            #expect(sums.reduce(0) { $0 + Int($1.counts.all) } == ended, "round \(round)")
             #expect(lists >= kept + answered.count, "an answered change is lost in round \(round)")
             store.close()
             kept = lists

@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "PRAGMA user_version = 16", "PRAGMA user_version = 999999",
+        "PRAGMA user_version = 17", "PRAGMA user_version = 999999",
         "PRAGMA application_id = 7", "PRAGMA application_id = 0",
     ])
     func `Another format is refused`(change: String) throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
+internal import BghostModel
 
 /// How a value of the domain is written in JSON.
 package protocol FieldForm: Sendable {
@@ -41,6 +42,13 @@ package enum Seconds: FieldForm {
         guard json >= 0, json < 9e9 else { return nil }
         return .microseconds(Int64((json * 1_000_000).rounded()))
     }
+}
+
+/// A day of UTC, such as `2026-11-21`; the days since 1970-01-01 in the daemon.
+package enum DateText: FieldForm {
+    package static func json(_ value: Int64) -> String { RunDay.text(ofDay: value) }
+
+    package static func value(_ json: String) -> Int64? { RunDay.day(from: json) }
 }
 
 /// The id of a run, a request or a transfer: a ULID of 26 characters.

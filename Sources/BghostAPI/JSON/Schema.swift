@@ -30,6 +30,7 @@ package enum Schema {
     package static let run = AnswerSchema<API.RunAnswer>("bghost.run/1")
     package static let runs = AnswerSchema<API.RunList>("bghost.runs/1")
     package static let starts = AnswerSchema<API.StartList>("bghost.starts/1")
+    package static let days = AnswerSchema<API.RunDays>("bghost.days/1")
     package static let past = AnswerSchema<API.Past>("bghost.past/1")
     package static let audit = AnswerSchema<API.AuditRows>("bghost.audit/1")
     package static let auditCheck = AnswerSchema<API.AuditCheck>("bghost.audit.check/1")

@@ -196,6 +196,11 @@ package protocol HostControl: AuditControl {
         _ question: StartQuestion
     ) async throws(OperatorRefusal) -> SkippedStartPage
 
+    /// A page of the sums of runs by task and day, the latest day first.
+    ///
+    /// Throws if a time cannot be read, or if the cursor is that of another list.
+    func runDays(_ question: RunDayQuestion) async throws(OperatorRefusal) -> RunDayPage
+
     /// What happened to a task around a time of the past.
     ///
     /// Throws if the time cannot be read or is still to come, and if nothing is known of such a task.

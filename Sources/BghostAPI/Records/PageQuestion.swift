@@ -96,6 +96,32 @@ package struct StartQuestion: Equatable, Sendable {
     }
 }
 
+/// What a client asks about the sums of runs by day; the conditions that are given must all hold.
+package struct RunDayQuestion: Equatable, Sendable {
+    package var tasks: TaskFilter?
+    /// The first day has this time, as a text that the daemon reads in its zone.
+    package var since: String?
+    /// The last day began before this time.
+    package var until: String?
+    /// Only sums behind this place.
+    package var cursor: PageCursor?
+    package var limit: Int
+
+    package init(
+        tasks: TaskFilter? = nil,
+        since: String? = nil,
+        until: String? = nil,
+        cursor: PageCursor? = nil,
+        limit: Int
+    ) {
+        self.tasks = tasks
+        self.since = since
+        self.until = until
+        self.cursor = cursor
+        self.limit = limit
+    }
+}
+
 extension HostControl {
     /// The first waiting requests of one task, or of all tasks.
     package func pending(task: String?, limit: Int) async -> PendingList {

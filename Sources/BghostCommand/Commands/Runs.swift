@@ -52,6 +52,13 @@ struct Runs: ClientCommand {
     )
     var skipped = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "List the sums of runs by task and day of UTC instead, also of deleted runs, the latest day first."
+        )
+    )
+    var byDay = false
+
     @Option(
         help: ArgumentHelp(
             "Only runs in this state: running, or an outcome such as killed.",
@@ -97,7 +104,7 @@ struct Runs: ClientCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --skipped: only what follows the page that names this cursor.",
+            "With --skipped or --by-day: only what follows the page that names this cursor.",
             valueName: "cursor"
         )
     )
@@ -124,7 +131,15 @@ struct Runs: ClientCommand {
                 "--state must be one of \(RunFilter.State.words.joined(separator: ", "))"
             )
         }
-        if skipped {
+        if byDay {
+            guard !skipped, !failed, plugin == nil, state == nil, id == nil, text == nil,
+                what == nil, before == nil, after == nil, tag == nil
+            else {
+                throw ValidationError(
+                    "--by-day goes with a task, --since, --until, --cursor and --limit only"
+                )
+            }
+        } else if skipped {
             guard !failed, state == nil, id == nil, text == nil, before == nil, after == nil,
                 tag == nil
             else {
@@ -137,7 +152,9 @@ struct Runs: ClientCommand {
                 throw ValidationError("--what must be one of \(words)")
             }
         } else if what != nil || cursor != nil {
-            throw ValidationError("--what and --cursor go with --skipped only")
+            throw ValidationError(
+                "--what goes with --skipped only, --cursor with --skipped or --by-day"
+            )
         }
         guard before ?? 0 >= 0, after ?? 0 >= 0 else {
             throw ValidationError("--before and --after must not be negative")
@@ -155,6 +172,19 @@ struct Runs: ClientCommand {
             until: until,
             tag: tag
         )
+        guard !byDay else {
+            return try await ask { client, console in
+                let answer = try await client.runDays(
+                    task: filter.task,
+                    since: since,
+                    until: until,
+                    cursor: cursor,
+                    limit: limit
+                )
+                guard !output.json else { return console.answer(json: answer.json) }
+                console.answer(RunDaysView(answer.value).text(console.out))
+            }
+        }
         guard !skipped else {
             return try await ask { client, console in
                 let answer = try await client.skippedStarts(

@@ -101,6 +101,23 @@ extension ControlClient {
         return try await call(.GET, path, Schema.starts)
     }
 
+    /// A page of the sums of runs by task and day, the latest day first; the daemon checks the conditions.
+    ///
+    /// - Parameters:
+    ///   - task: a task, or the beginning of tasks and `*`.
+    ///   - cursor: `next` of the page before.
+    package func runDays(
+        task: String?,
+        since: String? = nil,
+        until: String? = nil,
+        cursor: String? = nil,
+        limit: Int? = nil
+    ) async throws -> Answer<API.RunDays> {
+        let path = ControlPath("days").with("task", task).with("since", since)
+            .with("until", until).with("cursor", cursor).with("limit", limit)
+        return try await call(.GET, path, Schema.days)
+    }
+
     /// What happened to a task around a time of the past.
     package func past(task: String, at time: String) async throws -> Answer<API.Past> {
         try await call(.GET, ControlPath("past").with("task", task).with("at", time), Schema.past)

@@ -47,6 +47,15 @@ extension Endpoint {
         .cursor,
         .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual),
     ]
+
+    /// The keys of `GET /v1/days`; those that are given must all hold.
+    static let dayKeys: [QueryKey] = [
+        .tasks,
+        QueryKey("since", "Only the day of this time and later ones."),
+        QueryKey("until", "Only days that began before this time."),
+        .cursor,
+        .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual),
+    ]
 }
 
 extension Query {
@@ -82,6 +91,17 @@ extension Query {
             tasks: text("task").map { TaskFilter($0) },
             plugin: text("plugin"),
             kind: try word("what", of: SkippedStart.Kind.self),
+            since: text("since"),
+            until: text("until"),
+            cursor: try cursor(),
+            limit: try number("limit", in: 1...ControlLimits.runsMax) ?? ControlLimits.runsUsual
+        )
+    }
+
+    /// The question of `GET /v1/days`.
+    func dayQuestion() throws(ControlFault) -> RunDayQuestion {
+        RunDayQuestion(
+            tasks: text("task").map { TaskFilter($0) },
             since: text("since"),
             until: text("until"),
             cursor: try cursor(),

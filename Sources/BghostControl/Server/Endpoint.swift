@@ -21,6 +21,7 @@ enum Endpoint: String, CaseIterable, Sendable {
     case runs = "GET /v1/runs"
     case run = "GET /v1/runs/:id"
     case starts = "GET /v1/starts"
+    case days = "GET /v1/days"
     case past = "GET /v1/past"
     case audit = "GET /v1/audit"
     case checkAudit = "GET /v1/audit/check"
@@ -120,6 +121,7 @@ enum Endpoint: String, CaseIterable, Sendable {
             [QueryKey("wait", "`true` answers when the run has ended; absent: when it is stored.")]
         case .runs: Self.runKeys
         case .starts: Self.startKeys
+        case .days: Self.dayKeys
         case .past: Self.pastKeys
         case .audit: Self.auditKeys
         case .checkAudit:

@@ -11,6 +11,7 @@ struct PastRoutes: Sendable {
     func add(to endpoints: EndpointRouter) {
         endpoints.on(.runs) { request, _ in try await runs(request) }
         endpoints.on(.starts) { request, _ in try await starts(request) }
+        endpoints.on(.days) { request, _ in try await days(request) }
         endpoints.on(.past) { request, _ in try await past(request) }
     }
 
@@ -40,6 +41,17 @@ struct PastRoutes: Sendable {
                 next: page.next.map { PageCursor.starts(due: $0.due, number: $0.number).text }
             )
         )
+    }
+
+    private func days(_ request: Request) async throws -> Response {
+        let question = try Query(request).dayQuestion()
+        let page = try await ask { () throws(OperatorRefusal) in try await host.runDays(question) }
+        if page.rows.isEmpty, page.next == nil, question.cursor == nil,
+            let task = question.tasks?.task
+        {
+            try await TaskLookup(host: host).check(task)
+        }
+        return Answer.json(Schema.days, API.RunDays(page))
     }
 
     private func past(_ request: Request) async throws -> Response {

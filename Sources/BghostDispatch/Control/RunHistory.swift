@@ -82,6 +82,32 @@ package final class RunHistory {
         return await history.ask { $0.skippedStarts(wanted) }
     }
 
+    /// A page of the sums of runs by task and day.
+    ///
+    /// - Throws: if a time of the question cannot be read, or if the cursor is that of another list.
+    package nonisolated(nonsending) func runDays(
+        _ question: RunDayQuestion
+    ) async throws(OperatorRefusal) -> RunDayPage {
+        var (first, last) = (Int64.min, Int64.max)
+        if let since = question.since { first = RunDay.day(of: try time(since, of: "since")) }
+        if let until = question.until {
+            last = RunDay.day(of: try time(until, of: "until").subtractingClamped(1))
+        }
+        var place: RunDayQuery.Place?
+        if let cursor = question.cursor {
+            guard case .days(let day, let number) = cursor else { throw .badCursor }
+            place = .init(day: day, number: number)
+        }
+        guard first <= last else { return RunDayPage() }
+        let wanted = RunDayQuery(
+            tasks: question.tasks,
+            days: first...last,
+            after: place,
+            limit: question.limit
+        )
+        return await history.ask { $0.runDays(wanted) }
+    }
+
     /// What happened to a task around a time.
     package nonisolated(nonsending) func past(
         task: String,

@@ -10,6 +10,7 @@ extension ManifestBuilder {
         history.age = duration(node?["age"]) ?? history.age
         history.bytes = amount(node?["size"], .size) ?? history.bytes
         history.outputBytes = amount(node?["output"], .size) ?? history.outputBytes
+        history.rollups = node?["rollups"]?.int64.map { Int(clamping: $0) } ?? history.rollups
         return history
     }
 

@@ -32,6 +32,15 @@ extension ManifestKeys {
                 successful runs is deleted first.
                 """
             ),
+            ManifestKey(
+                "rollups",
+                .whole(1...3660),
+                default: "400",
+                """
+                Of how many days on which a run ended the sums of runs by task are kept, which stay when \
+                the runs are deleted.
+                """
+            ),
         ]
     )
 

@@ -14,17 +14,22 @@ package struct HistorySettings: Equatable, Sendable {
     package var bytes: UInt64
     /// The approximate size of the output of runs, bytes; that of successful runs is deleted first.
     package var outputBytes: UInt64
+    /// Of how many days on which a run ended the sums of runs by task are kept; they stay when the runs are
+    /// deleted.
+    package var rollups: Int
 
     package init(
         runs: Int = 100_000,
         age: Duration = .seconds(30 * 86_400),
         bytes: UInt64 = 256 << 20,
-        outputBytes: UInt64 = 64 << 20
+        outputBytes: UInt64 = 64 << 20,
+        rollups: Int = 400
     ) {
         self.runs = runs
         self.age = age
         self.bytes = bytes
         self.outputBytes = outputBytes
+        self.rollups = rollups
     }
 }
 

@@ -16,6 +16,8 @@ package enum PageCursor: Equatable, Sendable {
     case dead(diedAt: Int64, run: RunID)
     /// When the last start was due, Unix nanoseconds, and its number.
     case starts(due: Int64, number: Int64)
+    /// The day of the last sums of runs, since 1970, and their number.
+    case days(day: Int64, number: Int64)
 
     /// The longest text of a cursor, bytes.
     package static let bytesMax = 48
@@ -25,6 +27,7 @@ package enum PageCursor: Equatable, Sendable {
         case .pending: 1
         case .dead: 2
         case .starts: 3
+        case .days: 4
         }
     }
 
@@ -34,6 +37,7 @@ package enum PageCursor: Equatable, Sendable {
             [generation, UInt64(bitPattern: place), id.high, id.low]
         case .dead(let diedAt, let run): [UInt64(bitPattern: diedAt), run.high, run.low]
         case .starts(let due, let number): [UInt64(bitPattern: due), UInt64(bitPattern: number)]
+        case .days(let day, let number): [UInt64(bitPattern: day), UInt64(bitPattern: number)]
         }
     }
 
@@ -98,6 +102,8 @@ package enum PageCursor: Equatable, Sendable {
                 due: Int64(bitPattern: words[0]),
                 number: Int64(bitPattern: words[1])
             )
+        case (4, 2):
+            self = .days(day: Int64(bitPattern: words[0]), number: Int64(bitPattern: words[1]))
         default: return nil
         }
     }

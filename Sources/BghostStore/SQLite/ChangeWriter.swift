@@ -18,6 +18,7 @@ final class ChangeWriter {
     private let trimmer: HistoryTrimmer
     private let origins: OriginWriter
     private let audit: AuditWriter
+    private let days: RunDayWriter
 
     init(_ connection: Connection, retention: SQLiteStore.Retention) throws(SQLiteFailure) {
         trimmer = try HistoryTrimmer(connection, retention)
@@ -27,6 +28,7 @@ final class ChangeWriter {
         let found = try connection.number("SELECT EXISTS (SELECT 1 FROM checkpoint)")
         hasCheckpoints = found != 0
         audit = try AuditWriter(connection, retention.policy.audit, chunk: retention.chunk)
+        days = try RunDayWriter(connection, daysKept: retention.policy.host.rollups)
         sizes = try TableSizes(reading: connection)
     }
 
@@ -36,6 +38,7 @@ final class ChangeWriter {
     func transaction(_ lists: some Sequence<[StoreChange]>) throws(SQLiteFailure) -> Int64 {
         let before = (sizes, audit.state)
         fresh.removeAll(keepingCapacity: true)
+        days.begin()
         do throws(SQLiteFailure) {
             try statements.transaction.run { () throws(SQLiteFailure) in
                 let now = Self.now()
@@ -47,12 +50,14 @@ final class ChangeWriter {
                     let source = try origins.row(of: record)
                     try statements.lease.run { RunColumns.bind(record, source: source, to: &$0) }
                 }
+                try days.write()
                 try trimJournal()
             }
             return sizes.journal.last
         } catch {
             (sizes, audit.state) = before
             origins.forget()
+            days.forget()
             throw error
         }
     }
@@ -223,6 +228,7 @@ final class ChangeWriter {
             row.restartSum()
             RunColumns.bind(record, source: source, output: output, to: &row)
         }
+        days.add(record, now)
         trimmer.added(task: record.task)
     }
 
@@ -355,10 +361,11 @@ final class ChangeWriter {
     func keep(_ policy: HistoryPolicy) {
         trimmer.retention.policy = policy
         audit.settings = policy.audit
+        days.daysKept = policy.host.rollups
     }
 
     /// Whether history may have to be deleted.
-    var isTrimDue: Bool { trimmer.isDue(sizes) || audit.isTrimDue }
+    var isTrimDue: Bool { trimmer.isDue(sizes) || audit.isTrimDue || days.isTrimDue }
 
     /// Deletes a piece of the history, in a transaction of its own.
     func trim() throws(SQLiteFailure) {
@@ -368,11 +375,13 @@ final class ChangeWriter {
                 let now = Self.now()
                 try trimmer.trim(&sizes, now: now)
                 if audit.isTrimDue { try audit.trim(now: now) }
+                if days.isTrimDue { try days.trim() }
             }
         } catch {
             (sizes, audit.state) = before
             trimmer.postpone(&sizes)
             audit.postponeTrim()
+            days.postponeTrim()
             throw error
         }
     }

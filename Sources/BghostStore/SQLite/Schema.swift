@@ -12,7 +12,7 @@ enum Schema {
             first, second, third, fourth, fifth, sixth, seventh, PauseColumns.migration, audit,
             AlertColumns.migration, auditDetail, ManifestColumns.migration,
             CheckpointColumns.migration, TraceColumns.migration,
-            SubmitterColumns.migration,
+            SubmitterColumns.migration, RunDayColumns.migration,
         ]
     )
 

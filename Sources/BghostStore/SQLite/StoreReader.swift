@@ -24,6 +24,7 @@ final class StoreReader: @unchecked Sendable {
     let letters: DeadLetterReader
     let audit: AuditReader
     let checkpoints: CheckpointReader
+    let runDays: RunDayReader
 
     init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
@@ -32,6 +33,7 @@ final class StoreReader: @unchecked Sendable {
         letters = try DeadLetterReader(connection)
         audit = try AuditReader(connection)
         checkpoints = try CheckpointReader(connection)
+        runDays = try RunDayReader(connection)
         func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
             try Statement(sql, on: connection)
         }

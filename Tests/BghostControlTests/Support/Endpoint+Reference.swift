@@ -12,7 +12,7 @@ extension Endpoint {
             .daemon
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .cancelTag, .why:
             .requests
-        case .runs, .starts, .past, .run, .expire, .stop: .runs
+        case .runs, .starts, .days, .past, .run, .expire, .stop: .runs
         case .deleteCheckpoint: .requests
         case .dead, .redrive, .discard: .deadLetters
         case .throttle, .clearThrottle, .uses, .addUse, .clearUses: .policy
@@ -48,6 +48,11 @@ extension Endpoint {
             """
         case .starts:
             "Starts that did not happen, or happened late; the latest due date first."
+        case .days:
+            """
+            The sums of runs by task and day of UTC, the latest day first, also of runs that are deleted. \
+            A run counts once its end is stored.
+            """
         case .past: "What happened to a task around a time of the past."
         case .audit:
             "Who changed what, the newest first; who may only look sees it too, as an auditor does."
@@ -140,7 +145,7 @@ extension Endpoint {
             | `ticket` | The fragment of the link, what follows `#`; needed. |
             """
         case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .starts,
-            .past, .audit, .checkAudit, .run, .expire, .stop, .ticket, .endSession,
+            .days, .past, .audit, .checkAudit, .run, .expire, .stop, .ticket, .endSession,
             .pending, .cancelAll,
             .cancel, .cancelTag, .deleteCheckpoint, .dead, .redrive, .discard, .throttle,
             .clearThrottle, .uses,
@@ -199,6 +204,7 @@ extension Endpoint {
         case .testAlerts: [.noReceiver]
         case .status, .past, .throttle, .uses: [.noSuchTask]
         case .runs: [.noSuchTask, .noSuchTag]
+        case .days: [.noSuchTask, .badCursor]
         case .starts, .dead: [.noSuchTask, .noSuchPlugin, .badCursor]
         case .pending: [.noSuchTask, .noSuchPlugin, .noSuchTag, .badCursor, .staleCursor]
         case .submit: Self.submissionCodes

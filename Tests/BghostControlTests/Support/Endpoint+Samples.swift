@@ -35,6 +35,7 @@ extension Endpoint {
         case .runOfRequest, .run: (200, Answer(Schema.run, API.RunAnswer(run: Self.run)))
         case .runs: (200, Answer(Schema.runs, API.RunList(runs: [Self.run], next: 41, newer: 42)))
         case .starts: (200, Answer(Schema.starts, API.StartList(starts: [Self.start])))
+        case .days: (200, Answer(Schema.days, API.RunDays(Self.runDays)))
         case .past: (200, Answer(Schema.past, Self.past))
         case .audit: (200, Answer(Schema.audit, API.AuditRows(Self.auditPage)))
         case .checkAudit:
@@ -237,6 +238,15 @@ extension Endpoint {
             cause: "network",
             causeSince: due - 120_000_000_000
         )
+    }
+
+    fileprivate static var runDays: RunDayPage {
+        var row = RunDay(day: RunDay.day(of: due), task: "org.example.backup", number: 1)
+        (row.counts.succeeded, row.counts.failed, row.counts.killed) = (22, 1, 1)
+        row.runtime = 3_120_400_000_000
+        row.cpu = 410_250_000_000
+        row.longest = 612_300_000_000
+        return RunDayPage(rows: [row])
     }
 
     fileprivate static var start: API.SkippedStart { API.SkippedStart(skipped) }

@@ -28,6 +28,20 @@ extension MemoryHost {
         )
     }
 
+    func runDays(_ question: RunDayQuestion) throws(OperatorRefusal) -> RunDayPage {
+        dayQuestions.append(question)
+        if let cursor = question.cursor {
+            guard case .days = cursor else {
+                throw OperatorRefusal(.badCursor, "another list", fix: "give no cursor")
+            }
+        }
+        var page = RunDayPage()
+        for row in days where question.tasks?.matches(row.task) ?? true {
+            guard page.add(row, limit: question.limit) else { break }
+        }
+        return page
+    }
+
     func past(task: String, at time: String) throws(OperatorRefusal) -> PastExplanation {
         try requireTask(task)
         guard let at = Timestamp.unixNanoseconds(time) else {

@@ -45,6 +45,8 @@ actor MemoryHost: HostControl {
     var pendingQuestions: [PendingQuestion] = []
     var deadLetterQuestions: [DeadLetterQuestion] = []
     var startQuestions: [StartQuestion] = []
+    var days: [RunDay] = []
+    var dayQuestions: [RunDayQuestion] = []
     /// The dead letters that clients have asked to change.
     var choices: [DeadLetterChoice] = []
     /// What is answered to that, in this order; then nothing has changed.

@@ -175,6 +175,9 @@ struct TypeSchemas {
         ObjectIdentifier(RFC3339.self): [
             ("type", .text("string")), ("format", .text("date-time")),
         ],
+        ObjectIdentifier(DateText.self): [
+            ("type", .text("string")), ("format", .text("date")),
+        ],
         ObjectIdentifier(ULID.self): [
             ("type", .text("string")), ("pattern", .text("^[0-7][0-9A-HJKMNP-TV-Z]{25}$")),
         ],

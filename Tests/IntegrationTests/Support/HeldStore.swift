@@ -28,6 +28,8 @@ final class HeldStore: Store {
         store.skippedStarts(query)
     }
 
+    func runDays(_ query: RunDayQuery) -> RunDayPage { store.runDays(query) }
+
     func runs(task: String, endedFrom date: Int64, limit: Int) -> [RunRecord] {
         store.runs(task: task, endedFrom: date, limit: limit)
     }

@@ -59,6 +59,16 @@ struct RouteSubjects {
                     "/v1/starts?plugin=nosuch", "/v1/starts?cursor=x",
                 ]
             ),
+            "/v1/days": (
+                [
+                    "/v1/days", "/v1/days?task=fail&since=1d&until=0s&limit=1",
+                    "/v1/days?task=*&cursor=\(PageCursor.days(day: 1, number: 2).text)",
+                ],
+                [
+                    "/v1/days?task=nosuch", "/v1/days?since=soon", "/v1/days?cursor=x",
+                    "/v1/days?cursor=\(otherCursor)", "/v1/days?plugin=misbehave",
+                ]
+            ),
             "/v1/past": (
                 ["/v1/past?task=fail&at=2h", "/v1/past?task=late.task&at=2000-01-01"],
                 [
