@@ -103,9 +103,10 @@ final class RunDayWriter {
         var row = row
         row.number = number &+ 1
         last = (row.day, row.number)
-        if number == 0, let days, !days.contains(row.day) {
-            self.days = (days + [row.day]).sorted()
+        if number == 0 {
+            // After a failed attempt the days are not known.
             isPostponed = false
+            if let days, !days.contains(row.day) { self.days = (days + [row.day]).sorted() }
         }
         return row
     }
