@@ -27,9 +27,17 @@ extension Scheduler {
     ) -> [Follower] {
         guard finish.outcome == .succeeded else { return [] }
         var followers: [Follower] = []
+        var result: Result<String, SubmitError>?
         for follower in catalog.tasks[run.task].then {
             do throws(SubmitError) {
-                if let made = try make(follower, after: finish.record, now: now) {
+                var parameters = "{}"
+                if follower.takesResult {
+                    let known = result ?? Self.parameters(result: finish.record.result)
+                    // Only the first of them reads the result.
+                    result = known
+                    parameters = try known.get()
+                }
+                if let made = try make(follower, parameters, after: finish.record, now: now) {
                     followers.append(made)
                 }
             } catch {
@@ -43,6 +51,7 @@ extension Scheduler {
     /// - Returns: `nil` if a pending request of the follower takes precedence.
     private mutating func make(
         _ follower: TaskFollower,
+        _ parameters: String,
         after record: RunRecord,
         now: Moment
     ) throws(SubmitError) -> Follower? {
@@ -50,7 +59,12 @@ extension Scheduler {
         guard let task = catalog.task(for: follower.task) else {
             throw SubmitError(.notPermitted, notPermitted(follower.task))
         }
-        let parameters = follower.takesResult ? try Self.parameters(result: record.result) : "{}"
+        guard catalog.tasks[task].kind != .urlSession else {
+            throw SubmitError(
+                .notPermitted,
+                "\(follower.task) handles ended transfers, so only bghost submits it"
+            )
+        }
         if follower.onConflict == .keep, hasPending(follower.task) { return nil }
         var request = Request(
             id: nextID(now),
@@ -74,24 +88,37 @@ extension Scheduler {
 
     /// The parameters of a request that takes the result of a run: an object as it is, any other value as
     /// `result` of an object.
-    static func parameters(result: String) throws(SubmitError) -> String {
-        if result.isEmpty { return "{}" }
-        var text = result
-        if !JSONText.isObject(result) {
-            // The handler's author finds the place of the error in the result itself.
-            guard (try? JSONReader.parse(Array(result.utf8), dialect: .strict)) != nil else {
-                throw SubmitError(.badParameters, "the result of the run is not JSON")
+    static func parameters(result: String) -> Result<String, SubmitError> {
+        if result.isEmpty { return .success("{}") }
+        // The size comes first: a longer text costs more to read.
+        var size = result.utf8.count
+        if size <= parametersBytesMax {
+            if JSONText.isObject(result) { return .success(result) }
+            let text = "{\"result\":\(result)}"
+            size = text.utf8.count
+            if size <= parametersBytesMax {
+                // As a value of the object it is a level deeper, which may be too deep. With other members, the
+                // result was no value.
+                guard let node = try? JSONReader.parse(Array(text.utf8), dialect: .strict),
+                    node.object?.count == 1
+                else {
+                    return .failure(
+                        SubmitError(
+                            .badParameters,
+                            "the result of the run is not JSON, or has too many levels"
+                        )
+                    )
+                }
+                return .success(text)
             }
-            text = "{\"result\":\(result)}"
         }
-        guard text.utf8.count <= parametersBytesMax else {
-            throw SubmitError(
+        return .failure(
+            SubmitError(
                 .payloadTooLarge,
-                "the result of the run makes parameters of \(text.utf8.count) bytes; at most"
+                "the result of the run makes parameters of \(size) bytes; at most"
                     + " \(parametersBytesMax) are taken"
             )
-        }
-        return text
+        )
     }
 
     /// Adds the requests that follow from a run to the index.

@@ -115,10 +115,15 @@ import Testing
         #expect(Self.accepted(try #require(Self.ends(hand).last)).map(\.task) == then.map(\.task))
     }
 
+    private static func nested(_ levels: Int) -> String {
+        String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+    }
+
     static let results: [(result: String, parameters: String?)] = [
         (#"{"n":1,"s":"x"}"#, #"{"n":1,"s":"x"}"#), ("", "{}"), ("{}", "{}"),
         ("7", #"{"result":7}"#), (#"[1, 2]"#, #"{"result":[1, 2]}"#),
         ("null", #"{"result":null}"#), ("{", nil), ("words", nil), ("1} , {", nil),
+        ("1, \"other\": 2", nil), (nested(63), "{\"result\":\(nested(63))}"), (nested(64), nil),
         ("{\"a\":\"\(String(repeating: "x", count: 65_536))\"}", nil),
     ]
 
