@@ -30,7 +30,7 @@ import Testing
         try File.list(folder.path).filter { $0.hasPrefix("stormy-") }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM])
+    @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM, SIGHUP])
     func `The demo serves the dashboard until it is stopped, and leaves nothing`(
         by signal: Int32
     ) throws {

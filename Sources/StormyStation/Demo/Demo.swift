@@ -42,7 +42,7 @@ package struct Demo: Sendable {
         case notStarted(String)
     }
 
-    /// Runs the demo until SIGINT or SIGTERM.
+    /// Runs the demo until SIGINT, SIGTERM or SIGHUP.
     ///
     /// - Returns: the exit status; all errors have been printed.
     package func run() async -> Int32 {
@@ -62,8 +62,8 @@ package struct Demo: Sendable {
         }
         defer { state.remove() }
         // Trap signals before anything starts: the daemon has a process group of its own, and would
-        // continue after the demo's end by Ctrl-C.
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        // continue after the demo's end by Ctrl-C or with its terminal.
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         // The answer to the first upload waits, so that a transfer is under way when people look.
         mishaps.plan(.hold, at: .photo)
         let station = Station(recorder: Recorder(), mishaps: mishaps)
