@@ -197,12 +197,13 @@ export const pages = (ctx, key, next, [first, more] = ["Newest", "Older"]) =>
 const OUTDATED = ["BG4046", "BG4047"];
 
 /** One page of a list with cursors. A daemon that was restarted refuses its old ones: the list begins anew then. */
-export async function part(ctx, path, query, cursor) {
+export async function part(ctx, path, query, cursor, restarted) {
 	try {
 		return await ctx.get(path, { ...query, cursor });
 	} catch (error) {
 		if (!cursor || !OUTDATED.includes(error.code) || ctx.abort.signal.aborted) throw error;
 		ctx.setQuery({ cursor: "" }, true);
+		restarted?.();
 		return ctx.get(path, query);
 	}
 }

@@ -20,7 +20,7 @@ async function load(ctx) {
 	for (let parts = 1; ; parts += 1) {
 		found.push(...answer.requests.filter((request) => has(`${request.task} ${request.id}`, text)));
 		if (!text || !answer.next || found.length >= PAGE || parts === PARTS) break;
-		answer = await ctx.get("/v1/pending", { ...query, cursor: answer.next });
+		answer = await part(ctx, "/v1/pending", query, answer.next, () => found.splice(0));
 	}
 	return { requests: found, total, next: answer.next };
 }
