@@ -162,6 +162,8 @@ package final class CheckpointCommands {
             }
             let size = save.bytes.count + Checkpoint.overheadBytes
             guard taken.isEmpty || bytes + size <= Self.transactionBytesMax else { break }
+            // A deletion needs no room: it does not fail with a save that has none.
+            guard save.bytes.isEmpty == (taken.first ?? save).bytes.isEmpty else { break }
             count += 1
             turns[request]?.isQueued = false
             turns[request]?.waitingSave = nil
