@@ -94,15 +94,16 @@ final class ConsoleLog: LogConsole {
     /// still reads.
     func flush(seconds: Int = 10) {
         let done = ThreadGate()
-        let number = state.withLock { state in
+        let number: Int
+        var writes: Int
+        (number, writes) = state.withLock { state in
             state.flushes += 1
-            return state.flushes
+            return (state.flushes, state.writes)
         }
         thread.perform { [self] in
             state.withLock { $0.flushed += 1 }
             done.open()
         }
-        var writes: Int?
         while true {
             done.wait(seconds: seconds)
             let (isDone, now) = state.withLock { ($0.flushed >= number, $0.writes) }
