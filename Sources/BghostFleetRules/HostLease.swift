@@ -139,7 +139,7 @@ package struct HostLease: Sendable {
         let reached = level(now: now, since: since)
         if reached < level {
             level = reached
-            if reached == .valid { effects.append(reached.effect) }
+            if reached == .valid, !isLeaving { effects.append(reached.effect) }
         }
         timePassed(now: now, &effects)
     }

@@ -20,8 +20,8 @@ package struct ReapRule: Sendable {
     /// The length of the lease, nanoseconds.
     private let lease: UInt64
     private var last: Renewal?
-    /// Since when no renewal was missing and both clocks agree.
-    private var steadySince: MonotonicInstant = .zero
+    /// The renewal since which none was missing and both clocks agree.
+    private var steady: Renewal?
 
     /// - Parameter lease: nanoseconds.
     package init(lease: UInt64) { self.lease = lease }
@@ -32,24 +32,28 @@ package struct ReapRule: Sendable {
     ///   - sentAt: when it was sent, in time since boot.
     ///   - storeClock: the clock of the store at the renewal, Unix nanoseconds.
     package mutating func renewed(sentAt: MonotonicInstant, storeClock: Int64) {
-        if let last {
-            let passed = sentAt.since(last.sentAt)
-            let passedInStore = storeClock.subtractingClamped(last.storeClock)
+        let renewal = Renewal(sentAt: sentAt, storeClock: storeClock)
+        if let last, let steady {
+            let passed = sentAt.since(steady.sentAt)
+            let passedInStore = storeClock.subtractingClamped(steady.storeClock)
+            // Small jumps add up, and a lease that ends early has to leave its host the time to kill its runs.
             let difference = passedInStore.subtractingClamped(Int64(clamping: passed))
-            if passed > lease / 2 || difference.magnitude > lease / 4 { steadySince = sentAt }
+            let isSteady =
+                sentAt.since(last.sentAt) <= lease / 2 && difference.magnitude <= lease / 10
+            if !isSteady { self.steady = renewal }
         } else {
-            steadySince = sentAt
+            steady = renewal
         }
-        last = Renewal(sentAt: sentAt, storeClock: storeClock)
+        last = renewal
     }
 
     /// Records that this host was refused; it has to register again.
-    package mutating func refused() { last = nil }
+    package mutating func refused() { (last, steady) = (nil, nil) }
 
     /// Whether this host may declare hosts dead whose leases have ended in the store.
     package func mayReap(now: MonotonicInstant) -> Bool {
-        guard let last else { return false }
+        guard let last, let steady else { return false }
         let isFresh = now.since(last.sentAt) <= lease / 4
-        return isFresh && last.sentAt.since(steadySince) >= lease / 10 * 11
+        return isFresh && last.sentAt.since(steady.sentAt) >= lease / 10 * 11
     }
 }

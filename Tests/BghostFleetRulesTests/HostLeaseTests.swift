@@ -161,6 +161,9 @@ import Testing
         #expect(hand.lease.state == .leaving)
         #expect(hand.pass(to: 108) == [.stopExclusive, .renew])
         #expect(hand.lease.state == .waning)
+        // Runs do not start again because of a late answer.
+        #expect(hand.answer(108, at: 108).isEmpty)
+        #expect(hand.lease.state == .leaving && !hand.lease.mayStart(now: hand.at(108)))
         hand.lease.left()
         #expect(hand.lease.state == .outside && hand.pass(to: 120).isEmpty)
     }

@@ -6,7 +6,8 @@ import BghostPolicy
 
 /// Compares what the clients of a simulated fleet were told with what the store has kept.
 ///
-/// It has its own record, and asks neither a host nor a fence.
+/// It has its own record of requests and executions; drifts are those that the store reported, and late starts those
+/// that a host's own lease did not permit.
 struct FleetJudge {
     struct Verdict: Equatable {
         /// Acknowledged requests that never succeeded.
@@ -19,7 +20,7 @@ struct FleetJudge {
         var gaps = 0
         /// Runs whose epoch is not greater than that of an earlier run of their request.
         var oldEpochs = 0
-        /// Executions of a request beside another one, of hosts that never were stopped.
+        /// Executions of a request beside another one, of hosts that were not stopped meanwhile.
         var overlaps = 0
         /// Batches that did not fit the store, though their host had a valid session.
         var drifts = 0
@@ -36,8 +37,8 @@ struct FleetJudge {
     private var acknowledged: [RunID] = []
     private var slots: [RunID: (task: String, time: Int64)] = [:]
     private var executions: [RunID: [Execution]] = [:]
-    /// Hosts that were stopped at some time: they cannot keep their runs apart from those of others.
-    private var stopped: Set<Int> = []
+    /// When hosts were stopped: they cannot keep their runs of that time apart from those of others.
+    private var stops: [Int: [ClosedRange<Int64>]] = [:]
     var drifts = 0
     var lateStarts = 0
     /// How many calls the fence has refused.
@@ -65,7 +66,14 @@ struct FleetJudge {
         executions[request]?[index].end = now
     }
 
-    mutating func stop(_ host: Int) { stopped.insert(host) }
+    mutating func stop(_ host: Int, _ time: ClosedRange<Int64>) {
+        stops[host, default: []].append(time)
+    }
+
+    private func wasStopped(during execution: Execution) -> Bool {
+        let time = execution.began...max(execution.began, execution.end ?? .max)
+        return stops[execution.host]?.contains { $0.overlaps(time) } ?? false
+    }
 
     /// - Parameters:
     ///   - runs: the ended runs that the store has kept, in its order.
@@ -93,7 +101,7 @@ struct FleetJudge {
             verdict.gaps += times.count { served[task]?[$0] == nil }
         }
         for all in executions.values {
-            let all = all.filter { !stopped.contains($0.host) }
+            let all = all.filter { !wasStopped(during: $0) }
             for (earlier, later) in zip(all, all.dropFirst())
             where later.began < earlier.end ?? .max {
                 verdict.overlaps += 1

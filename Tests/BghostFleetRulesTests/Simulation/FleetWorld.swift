@@ -147,7 +147,7 @@ struct FleetWorld {
         case 3, 4: kill(host, for: length)
         case 5, 6:
             hosts[host].stoppedUntil = now + length
-            judge.stop(host)
+            judge.stop(host, now...hosts[host].stoppedUntil)
         default:
             hosts[host].phase = .leaving
             hosts[host].lease.leave()
