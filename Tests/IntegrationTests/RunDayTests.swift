@@ -13,9 +13,18 @@ import Testing
 extension Integration {
     /// The sums of runs by day of a daemon that restarts and deletes runs.
     @Suite struct RunDayTests {
+        private static let history = HistorySettings(runs: 2)
+
         private func durable(_ configuration: inout HostConfiguration) {
             configuration.openStore = { directory throws(StoreError) in
-                try SQLiteStore(path: directory + "/bghost.sqlite")
+                // It deletes whatever exceeds the limits, and not only pieces of 64 runs.
+                try SQLiteStore(
+                    path: directory + "/bghost.sqlite",
+                    retention: SQLiteStore.Retention(
+                        policy: HistoryPolicy(host: Self.history),
+                        chunk: 1
+                    )
+                )
             }
         }
 
@@ -43,7 +52,7 @@ extension Integration {
         func `Sums outlive restarts and the runs that they are of`() async throws {
             let folder = try TemporaryDirectory()
             var manifest = try TestManifest.misbehave()
-            manifest.host.history = HistorySettings(runs: 2)
+            manifest.host.history = Self.history
             try await withDaemon(manifest, folder: folder, adjust: durable) { daemon in
                 for _ in 0..<4 { #expect(try await daemon.run("succeed").outcome == .succeeded) }
                 #expect(try await daemon.run("fail").outcome == .failed)
@@ -52,8 +61,10 @@ extension Integration {
                 #expect(try await sums(daemon.host, "fail") == [1, 0, 1])
             }
             try await withDaemon(manifest, folder: folder, adjust: durable) { daemon in
-                // A start deletes what exceeds the limits.
-                while await daemon.host.runs(task: nil, limit: 100).count > 2 { await Task.yield() }
+                while await daemon.host.runs(task: nil, limit: 100).count > 2 {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
                 #expect(try await sums(daemon.host, "succeed") == [4, 4, 0])
                 #expect(try await daemon.run("succeed").outcome == .succeeded)
                 try await settle(daemon.host)
