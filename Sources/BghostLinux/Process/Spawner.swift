@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
 internal import CBghostSystem
 internal import Glibc
 internal import Synchronization
@@ -60,6 +61,10 @@ package final class Spawner: Sendable {
     ///
     /// Held while one is started and while orphans are searched for, which would find it otherwise.
     private static let startedElsewhere = Mutex<Set<Int32>>([])
+    /// Until when orphans are searched for; `nil` if no search is under way.
+    ///
+    /// Used on the spawner's thread only.
+    private let search = Mutex<MonotonicInstant?>(nil)
     private let wakeUp: Int32
     private let isEnded = Atomic<Bool>(false)
 
@@ -125,15 +130,23 @@ package final class Spawner: Sendable {
             // The child has ended, so this cannot fail.
             _ = bgs_collect(pid)
             children.withLock { _ = $0.remove(pid) }
-            if adoptsOrphans { endOrphans() }
+            guard adoptsOrphans else { return }
+            let isUnderWay = search.withLock { search in
+                defer { search = Monotonic.now + Self.searchNanoseconds }
+                return search != nil
+            }
+            if !isUnderWay { endOrphans() }
         }
     }
 
+    /// How long orphans are searched for after the end of a child.
+    private static let searchNanoseconds: UInt64 = 10_000_000_000
+
     /// Kills and reaps children that this process has not started.
     ///
-    /// The child of an orphan becomes an orphan too, and killed processes take a moment to end. So
-    /// this repeats for at most a tenth of a second; the remaining ones are found when the next
-    /// worker ends.
+    /// The child of an orphan becomes an orphan too, and killed processes take a moment to end, on a busy
+    /// machine a long one. So this repeats, with other work in between, for at most ten seconds; the remaining ones
+    /// are found when the next worker ends.
     private func endOrphans() {
         for _ in 0..<50 {
             let isClean = Self.startedElsewhere.withLock { elsewhere in
@@ -142,9 +155,17 @@ package final class Spawner: Sendable {
                 for pid in orphans where bgs_collect(pid) == 0 { kill(pid, SIGKILL) }
                 return orphans.isEmpty
             }
-            if isClean { return }
+            if isClean { return search.withLock { $0 = nil } }
             usleep(2000)
         }
+        let isOver = search.withLock { search in
+            guard let deadline = search, Monotonic.now < deadline else {
+                search = nil
+                return true
+            }
+            return false
+        }
+        if !isOver { perform { [self] in endOrphans() } }
     }
 
     /// Runs work on the spawner's thread, in the order of the calls.
