@@ -3,7 +3,7 @@
 import BghostBase
 import BghostModel
 import BghostPolicy
-import BghostStore
+@testable import BghostStore
 import BghostTestSupport
 import Testing
 
@@ -301,13 +301,15 @@ import Testing
         let store = StoreConformance(store: try SQLiteStore(path: path))
         try await store.commit(Sample.wholeLife(1))
         store.store.close()
-        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = 17"])
+        let version = Schema.version
+        let newer = try Command.run(["sqlite3", path, "PRAGMA user_version = \(version + 1)"])
         try #require(newer.exitCode == 0, "\(newer)")
         let bytes = try File.read(path)
         let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
         let message = try #require(error?.message)
         #expect(message.contains(path))
-        #expect(message.contains("a newer bghost (format 17, this one knows 16)"), "\(message)")
+        let cause = "a newer bghost (format \(version + 1), this one knows \(version))"
+        #expect(message.contains(cause), "\(message)")
         #expect(try File.read(path) == bytes)
     }
 
@@ -366,7 +368,7 @@ import Testing
         #expect(message.contains("cannot take it from format 5 to 6: duplicate column name"))
         #expect(message.contains(path))
         #expect(try File.read(path) == bytes)
-        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = 16"])
+        let back = try Command.run(["sqlite3", path, "PRAGMA user_version = \(Schema.version)"])
         try #require(back.exitCode == 0, "\(back)")
         let whole = try SQLiteStore(path: path)
         #expect(try whole.recover().pending == [Sample.fullRequestOfTheThirteenth])

@@ -9,8 +9,9 @@ import Synchronization
 import Testing
 
 extension MigrationTests {
-    /// Takes away what the sixteenth version brought.
+    /// Takes away what the sixteenth and the seventeenth version brought.
     static let fifteenth = """
+        ALTER TABLE meta DROP COLUMN closing_total;
         DROP TABLE run_day;
         PRAGMA user_version = 15;
         """

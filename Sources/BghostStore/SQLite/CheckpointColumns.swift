@@ -81,6 +81,19 @@ enum CheckpointColumns {
             found.append(try read(&row))
             return true
         }
+        // Later reads find their row in the index, which the scan does not read.
+        let indexed = try Statement(
+            "SELECT count(*) FROM checkpoint WHERE request = ?",
+            on: connection
+        )
+        for about in found {
+            var count: Int64 = 0
+            try indexed.rows({ $0.add(about.request) }) { row in
+                count = row.int()
+                return false
+            }
+            guard count == 1 else { throw .damaged("the index of the checkpoints is damaged") }
+        }
         return found
     }
 }

@@ -58,7 +58,9 @@ final class Statement {
                 return
             }
             var row = Row(handle)
-            guard try body(&row) else { return }
+            let isLast = try !body(&row)
+            connection.add(row.sum)
+            if isLast { return }
         }
     }
 }
@@ -226,7 +228,8 @@ struct Arguments {
 struct Row {
     private let handle: OpaquePointer
     private var index: Int32 = 0
-    private var sum = RowSum()
+    /// The checksum of the values read so far.
+    private(set) var sum = RowSum()
 
     init(_ handle: OpaquePointer) { self.handle = handle }
 
