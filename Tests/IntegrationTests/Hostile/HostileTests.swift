@@ -120,7 +120,7 @@ extension SeparateHosts {
                     // The first inspections of the plugins release their descriptors later.
                     _ = try await daemon.settled()
                     let run = try await daemon.begin("honour-cancel")
-                    let held = try File.list("/proc/self/fd").count
+                    let held = try lastingDescriptors().count
                     let before = try limitDescriptors(to: numbersWithFree(4))
                     let record = try await daemon.run("witness.echo")
                     // The daemon releases what it created before the shortage.

@@ -54,7 +54,14 @@ extension RunningHost {
     }
 }
 
-/// Returns once this process has at most so many descriptors: some close after the run that opened them.
+/// The descriptors of this process, besides those of the memory of running workers: each is opened when the
+/// daemon first looks at it, and stays as long as its worker.
+func lastingDescriptors() throws -> [String] {
+    try File.list("/proc/self/fd").filter { !target(ofDescriptor: $0).hasSuffix("/statm") }
+}
+
+/// Returns once this process has at most so many of the lasting descriptors: some close after the run that
+/// opened them.
 ///
 /// The kernel has no event for that.
 func releasesDescriptors(downTo held: Int) async throws {
@@ -63,7 +70,7 @@ func releasesDescriptors(downTo held: Int) async throws {
     let deadline = clock.now + .seconds(120)
     while true {
         // The list needs a descriptor itself, which a process at its limit cannot have yet.
-        let open = try? File.list("/proc/self/fd")
+        let open = try? lastingDescriptors()
         if let open, open.count <= held { return }
         if clock.now >= deadline {
             let targets = open?.map { "\($0) → \(target(ofDescriptor: $0))" } ?? ["all"]
