@@ -61,10 +61,10 @@ package final class Spawner: Sendable {
     ///
     /// Held while one is started and while orphans are searched for, which would find it otherwise.
     private static let startedElsewhere = Mutex<Set<Int32>>([])
-    /// Until when orphans are searched for; `nil` if no search is under way.
+    /// When the last child ended whose orphans are searched for; `nil` if no search is under way.
     ///
     /// Used on the spawner's thread only.
-    private let search = Mutex<MonotonicInstant?>(nil)
+    private let searchedSince = Mutex<MonotonicInstant?>(nil)
     private let wakeUp: Int32
     private let isEnded = Atomic<Bool>(false)
 
@@ -131,41 +131,42 @@ package final class Spawner: Sendable {
             _ = bgs_collect(pid)
             children.withLock { _ = $0.remove(pid) }
             guard adoptsOrphans else { return }
-            let isUnderWay = search.withLock { search in
-                defer { search = Monotonic.now + Self.searchNanoseconds }
-                return search != nil
+            let isUnderWay = searchedSince.withLock { since in
+                defer { since = Monotonic.now }
+                return since != nil
             }
             if !isUnderWay { endOrphans() }
         }
     }
 
-    /// How long orphans are searched for after the end of a child.
-    private static let searchNanoseconds: UInt64 = 10_000_000_000
+    /// How long orphans are searched for after the end of a child, in nanoseconds.
+    private static let searchMax: UInt64 = 10_000_000_000
+    /// The same after `end`, so that a daemon does not end late.
+    private static let lastSearchMax: UInt64 = 100_000_000
 
     /// Kills and reaps children that this process has not started.
     ///
-    /// The child of an orphan becomes an orphan too, and killed processes take a moment to end, on a busy
-    /// machine a long one. So this repeats, with other work in between, for at most ten seconds; the remaining ones
-    /// are found when the next worker ends.
+    /// The child of an orphan becomes an orphan too, and killed processes take a moment to end, on a
+    /// busy machine a long one. So this looks again, after other work that is queued, for at most ten
+    /// seconds; the remaining ones are found when the next worker ends.
     private func endOrphans() {
-        for _ in 0..<50 {
-            let isClean = Self.startedElsewhere.withLock { elsewhere in
-                let known = children.withLock { $0 }.union(elsewhere)
-                let orphans = childPIDs(of: getpid()).filter { !known.contains($0) }
-                for pid in orphans where bgs_collect(pid) == 0 { kill(pid, SIGKILL) }
-                return orphans.isEmpty
-            }
-            if isClean { return search.withLock { $0 = nil } }
-            usleep(2000)
+        let isClean = Self.startedElsewhere.withLock { elsewhere in
+            let known = children.withLock { $0 }.union(elsewhere)
+            let orphans = childPIDs(of: getpid()).filter { !known.contains($0) }
+            for pid in orphans where bgs_collect(pid) == 0 { kill(pid, SIGKILL) }
+            return orphans.isEmpty
         }
-        let isOver = search.withLock { search in
-            guard let deadline = search, Monotonic.now < deadline else {
-                search = nil
+        let max = isEnded.load(ordering: .acquiring) ? Self.lastSearchMax : Self.searchMax
+        let isOver = searchedSince.withLock { since in
+            guard !isClean, let start = since, Monotonic.now < start + max else {
+                since = nil
                 return true
             }
             return false
         }
-        if !isOver { perform { [self] in endOrphans() } }
+        guard !isOver else { return }
+        usleep(2000)
+        perform { [self] in endOrphans() }
     }
 
     /// Runs work on the spawner's thread, in the order of the calls.
