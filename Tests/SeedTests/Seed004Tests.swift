@@ -28,9 +28,11 @@ struct Seed004Tests {
         let date = try #require(next.earliestBeginDate)
         #expect(date >= host.now + 3599 && milliseconds(date) <= milliseconds(.now + 3600))
 
-        // The work continues until the expiration handler cancels it.
+        // The work continues until the expiration handler cancels it. It computes all the time, so the host
+        // waits for as long as its patience before it cancels.
         isOpen.withLock { $0 = false }
-        let expired = try await host.launchAndExpire(identifier)
+        let impatient = try TestHost(seed004Refresh, patience: .seconds(15))
+        let expired = try await impatient.launchAndExpire(identifier)
         #expect(expired.stopReason == .expired)
         #expect(expired.outcome == .cancelled)
     }

@@ -43,10 +43,14 @@ package enum StoreScript {
         return record
     }
 
+    /// Made once: models of the store have thousands of checkpoints.
+    private static let pattern = (0..<256 + 40 * 150).map { UInt8(truncatingIfNeeded: $0) }
+
     /// What a run saves: of different lengths, so that some are in pages of their own.
     package static func checkpoint(of run: RunRecord) -> Checkpoint {
         let number = Int(run.epoch)
-        let bytes = (0...(number % 40 * 150)).map { UInt8(truncatingIfNeeded: $0 + number) }
+        let start = number % 256
+        let bytes = Array(pattern[start...start + number % 40 * 150])
         return Checkpoint(
             CheckpointSummary(of: run, length: bytes.count, now: Int64(number)),
             bytes

@@ -86,12 +86,15 @@ import Testing
         let fields = try Self.fields(of: shared)
         #expect(fields.count > 10)
         var writers: [Substring: Set<String>] = [:]
+        // Made once: the expressions are compiled when they are made.
+        let (path, write) = (/\b\w+\.(plugin|executor|worker|run)\./, Self.write)
         for file in try SourceTree.files(in: ["Sources/BghostHost"], ending: ".swift") {
-            for line in file.lines where line.contains("= ") || line.contains("(") {
-                let line = line.replacing(/\b\w+\.(plugin|executor|worker|run)\./) {
-                    "\($0.output.1)."
-                }
-                for found in line.matches(of: Self.write)
+            for line in file.lines
+            where shared.variables.contains(where: { line.contains($0) })
+                && (line.contains("= ") || line.contains("("))
+            {
+                let line = line.replacing(path) { "\($0.output.1)." }
+                for found in line.matches(of: write)
                 where shared.variables.contains(found.output.1)
                     && fields.contains(found.output.2)
                 {
