@@ -281,6 +281,19 @@ package final class MemoryStore: Store {
         return Array(found.sorted { $0.request < $1.request }.prefix(max(0, limit)))
     }
 
+    package func checkpoints(_ query: CheckpointQuery) -> CheckpointPage {
+        let found = state.withLock { state in
+            state.checkpoints.values.map(\.about).filter {
+                $0.request < query.start && query.matches($0)
+            }
+        }
+        let page = Array(found.sorted { $0.request > $1.request }.prefix(max(0, query.limit)))
+        return CheckpointPage(
+            checkpoints: page,
+            next: page.count < found.count ? page.last?.request : nil
+        )
+    }
+
     package func lastRun(task: String) -> RunRecord? {
         state.withLock { state in
             state.last[task].map { state.history[$0] }

@@ -239,6 +239,9 @@ package protocol Store: AnyObject, Sendable {
     /// the disk.
     func checkpoints(idPrefix: String, limit: Int) -> [CheckpointSummary]
 
+    /// A page of the checkpoints, those of the newest requests first; only what is on the disk.
+    func checkpoints(_ query: CheckpointQuery) -> CheckpointPage
+
     /// The newest ended run of a task.
     func lastRun(task: String) -> RunRecord?
 

@@ -15,6 +15,9 @@ import Testing
         .dead(diedAt: .min, run: RunID(high: .max, low: 0)),
         .starts(due: 0, number: 0),
         .starts(due: -1, number: .max),
+        .days(day: -3, number: 9),
+        .checkpoints(request: RunID(high: .max, low: 0)),
+        .checkpoints(request: RunID(high: 0, low: .max)),
     ]
 
     @Test(arguments: cursors)

@@ -16,6 +16,9 @@ extension StoreConformance {
             try await $0.endsCheckpoint()
         },
         Check("finds checkpoints by the beginnings of ids") { try await $0.namesCheckpoints() },
+        Check("lists checkpoints in pages, the newest request first") {
+            try await $0.pagesCheckpoints()
+        },
     ]
 
     private func checkpoint(
@@ -129,5 +132,43 @@ extension StoreConformance {
         let one = Sample.id(2).description.lowercased()
         #expect(store.checkpoints(idPrefix: one, limit: 9).map(\.request) == [Sample.id(2)])
         #expect(store.checkpoints(idPrefix: "no id", limit: 9).isEmpty)
+    }
+
+    func pagesCheckpoints() async throws {
+        #expect(store.checkpoints(CheckpointQuery(limit: 9)) == CheckpointPage())
+        for request: Int in 1...5 {
+            try await begin(request)
+            var saved = checkpoint("a", 100 + request, request: request)
+            if request == 4 { (saved.about.task, saved.about.plugin) = ("other.task", "other") }
+            try await commit(.checkpointSaved(saved))
+        }
+        func expect(_ page: CheckpointPage, _ numbers: [Int], next: Int?) {
+            #expect(page.checkpoints.map(\.request) == numbers.map { Sample.id($0) })
+            #expect(page.next == next.map { Sample.id($0) })
+        }
+        func list(
+            _ limit: Int,
+            after: Int? = nil,
+            tasks: TaskFilter? = nil,
+            plugin: String? = nil
+        ) -> CheckpointPage {
+            let place = after.map { Sample.id($0) }
+            let query = CheckpointQuery(tasks: tasks, plugin: plugin, after: place, limit: limit)
+            return store.checkpoints(query)
+        }
+        expect(list(9), [5, 4, 3, 2, 1], next: nil)
+        expect(list(2), [5, 4], next: 4)
+        expect(list(2, after: 4), [3, 2], next: 2)
+        // A checkpoint that is deleted between two pages moves no other.
+        try await commit(.checkpointDeleted(Sample.id(2)))
+        expect(list(2, after: 2), [1], next: nil)
+        expect(list(9, tasks: .task("other.task")), [4], next: nil)
+        expect(list(9, tasks: .beginning("other.")), [4], next: nil)
+        expect(list(1, plugin: "other"), [4], next: nil)
+        expect(list(2, plugin: "p"), [5, 3], next: 3)
+        expect(list(9, tasks: .task("nosuch")), [], next: nil)
+        expect(list(0), [], next: nil)
+        let about = store.checkpoints(CheckpointQuery(limit: 1)).checkpoints.first
+        #expect(about == checkpoint("a", 105, request: 5).about)
     }
 }

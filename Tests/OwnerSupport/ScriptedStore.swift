@@ -155,6 +155,7 @@ package final class ScriptedStore: Store {
     package func output(ofRun id: RunID) -> String { "" }
     package func checkpoint(ofRequest id: RunID) -> StoredCheckpoint { .none }
     package func checkpoints(idPrefix: String, limit: Int) -> [CheckpointSummary] { [] }
+    package func checkpoints(_ query: CheckpointQuery) -> CheckpointPage { CheckpointPage() }
     package func lastRun(task: String) -> RunRecord? { nil }
     package func deadLetters(task: String?, limit: Int) -> [DeadLetter] { [] }
 

@@ -18,6 +18,8 @@ package enum PageCursor: Equatable, Sendable {
     case starts(due: Int64, number: Int64)
     /// The day of the last sums of runs, since 1970, and their number.
     case days(day: Int64, number: Int64)
+    /// The request of the last checkpoint.
+    case checkpoints(request: RunID)
 
     /// The longest text of a cursor, bytes.
     package static let bytesMax = 48
@@ -28,6 +30,7 @@ package enum PageCursor: Equatable, Sendable {
         case .dead: 2
         case .starts: 3
         case .days: 4
+        case .checkpoints: 5
         }
     }
 
@@ -38,6 +41,7 @@ package enum PageCursor: Equatable, Sendable {
         case .dead(let diedAt, let run): [UInt64(bitPattern: diedAt), run.high, run.low]
         case .starts(let due, let number): [UInt64(bitPattern: due), UInt64(bitPattern: number)]
         case .days(let day, let number): [UInt64(bitPattern: day), UInt64(bitPattern: number)]
+        case .checkpoints(let request): [request.high, request.low]
         }
     }
 
@@ -104,6 +108,7 @@ package enum PageCursor: Equatable, Sendable {
             )
         case (4, 2):
             self = .days(day: Int64(bitPattern: words[0]), number: Int64(bitPattern: words[1]))
+        case (5, 2): self = .checkpoints(request: RunID(high: words[0], low: words[1]))
         default: return nil
         }
     }

@@ -154,6 +154,7 @@ extension ChangeWriter {
 struct CheckpointReader {
     private let one: Statement
     private let named: Statement
+    private let walk: Statement
 
     init(_ connection: Connection) throws(SQLiteFailure) {
         one = try Statement(
@@ -164,6 +165,13 @@ struct CheckpointReader {
             """
             SELECT \(CheckpointColumns.summaryNames) FROM checkpoint
             WHERE request >= ? AND request <= ? ORDER BY request LIMIT ?
+            """,
+            on: connection
+        )
+        walk = try Statement(
+            """
+            SELECT \(CheckpointColumns.summaryNames) FROM checkpoint
+            WHERE request < ? ORDER BY request DESC
             """,
             on: connection
         )
@@ -195,6 +203,32 @@ struct CheckpointReader {
     }
 }
 
+extension CheckpointReader {
+    /// A page, by a walk of the index from where the page before it ended; no row's bytes are read.
+    func page(_ query: CheckpointQuery) throws(SQLiteFailure) -> CheckpointPage {
+        var page = CheckpointPage()
+        guard query.limit > 0 else { return page }
+        var read = 0
+        try walk.rows({ $0.add(query.start) }) { row throws(SQLiteFailure) in
+            read += 1
+            let about = try CheckpointColumns.read(&row)
+            if query.matches(about) {
+                guard page.checkpoints.count < query.limit else {
+                    page.next = page.checkpoints.last?.request
+                    return false
+                }
+                page.checkpoints.append(about)
+            }
+            guard read < CheckpointQuery.readMax else {
+                page.next = about.request
+                return false
+            }
+            return true
+        }
+        return page
+    }
+}
+
 extension SQLiteStore {
     package func checkpoint(ofRequest id: RunID) -> StoredCheckpoint {
         answer(.unreadable) { reader, uncommitted throws(SQLiteFailure) in
@@ -208,6 +242,12 @@ extension SQLiteStore {
         guard limit > 0, let ids = RunIDRange.ids(beginningWith: idPrefix) else { return [] }
         return answer([]) { reader, _ throws(SQLiteFailure) in
             try reader.checkpoints.summaries(ids, limit: limit)
+        }
+    }
+
+    package func checkpoints(_ query: CheckpointQuery) -> CheckpointPage {
+        answer(CheckpointPage()) { reader, _ throws(SQLiteFailure) in
+            try reader.checkpoints.page(query)
         }
     }
 }

@@ -147,6 +147,10 @@ final class HeldStore: Store {
         asked()
         return store.checkpoints(idPrefix: idPrefix, limit: limit)
     }
+    func checkpoints(_ query: CheckpointQuery) -> CheckpointPage {
+        asked()
+        return store.checkpoints(query)
+    }
     func lastRun(task: String) -> RunRecord? {
         asked()
         return store.lastRun(task: task)
