@@ -97,6 +97,12 @@ extension Host: HostControl {
         await owners.checkpoints.checkpoint(ofRequest: id)
     }
 
+    package func checkpoints(
+        _ question: CheckpointQuestion
+    ) async throws(OperatorRefusal) -> CheckpointPage {
+        try await commands.checkpoints.page(question)
+    }
+
     package func deleteCheckpoint(
         ofRequest prefix: String
     ) async throws(OperatorRefusal) -> CheckpointSummary {

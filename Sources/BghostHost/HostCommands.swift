@@ -17,6 +17,7 @@ struct HostCommands {
     let tasks: TaskCommands
     let explainer: TaskExplainer
     let deadLetters: DeadLetterCommands
+    let checkpoints: CheckpointList
     let uses: UseCommands
     let pauses: PauseCommands
     let switches: PluginSwitches
@@ -83,8 +84,10 @@ struct HostCommands {
         tasks = TaskCommands(owners.dispatcher, owners.commits, describer, clock) {
             manifest.replacements
         }
+        checkpoints = CheckpointList(owners.dispatcher, owners.commits, owners.history)
         explainer = TaskExplainer(
             owners.dispatcher,
+            owners.commits,
             owners.history,
             describer,
             clock,

@@ -121,8 +121,12 @@ package struct RunView {
 
     private var checkpoint: String {
         guard let saved = run.details?.checkpoint else { return "" }
-        return "\(HumanText.bytes(UInt64(clamping: saved.length))) of attempt \(saved.attempt),"
-            + " saved \(HumanText.time(saved.savedAt, now: now))"
+        return CheckpointsView.clause(
+            bytes: saved.length,
+            attempt: saved.attempt,
+            savedAt: saved.savedAt,
+            now: now
+        )
     }
 
     private func trace(_ trace: RunTrace) -> String {

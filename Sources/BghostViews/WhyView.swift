@@ -38,8 +38,21 @@ package struct WhyView {
         if request.attempt > 1 { head += ", attempt \(request.attempt)" }
         if request.isManual { head += ", triggered" }
         if let run = request.submitter.run { head += ", by run \(run)" }
-        return head + "\n" + table(explanation, style) + history(explanation, style)
+        return head + "\n" + checkpoint(of: request) + table(explanation, style)
+            + history(explanation, style)
             + conclusion(explanation, style)
+    }
+
+    /// What its next run goes on from.
+    private func checkpoint(of request: PendingRequest) -> String {
+        guard let saved = answer.checkpoints[request.id] else { return "" }
+        let clause = CheckpointsView.clause(
+            bytes: saved.bytes,
+            attempt: saved.attempt,
+            savedAt: saved.savedAt,
+            now: now
+        )
+        return "checkpoint: \(clause); `bghost checkpoints delete \(request.id)` deletes it\n"
     }
 
     /// What to look at first: the gate that needs action, otherwise the one that unblocks last.

@@ -197,6 +197,62 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
+        func `The checkpoint of a request that waits for its next attempt is listed and explained`()
+            async throws
+        {
+            let folder = try TemporaryDirectory()
+            let manifest = try manifest()
+            var waiting: RunID?
+            try await withDaemon(manifest, folder: folder, adjust: durable) { daemon in
+                let host = daemon.host
+                let request = try await submit("p", daemon)
+                waiting = request.id
+                try await expect(1, loads: nil, daemon)
+                // The next attempt waits for the end of the pause, also in the next daemon.
+                _ = try await host.pause(PauseOrder(target: .tasks("step"), user: "uid 0"))
+                let live = try #require(await host.runs(task: "step", limit: 1).first)
+                kill(try #require(live.pid), SIGKILL)
+                let run = try #require(await host.waitForRun(ofRequest: request.id))
+                func list(
+                    _ task: String? = nil,
+                    plugin: String? = nil
+                ) async throws -> [CheckpointSummary] {
+                    let question = CheckpointQuestion(
+                        tasks: task.map { TaskFilter($0) },
+                        plugin: plugin,
+                        limit: 9
+                    )
+                    return try await host.checkpoints(question).checkpoints
+                }
+                let saved = try #require(await host.checkpoint(ofRequest: request.id))
+                #expect(saved.run == run.id && saved.length == 9 && saved.attempt == 1)
+                #expect(try await list() == [saved])
+                #expect(try await list("step", plugin: "checkpoint") == [saved])
+                #expect(try await list("odd").isEmpty)
+                let misspelt = await #expect(throws: OperatorRefusal.self) {
+                    try await list(plugin: "chekpoint")
+                }
+                #expect(misspelt?.code == .noSuchPlugin)
+                for id in ["step", request.id.description] {
+                    let why = try await host.explain(id)
+                    #expect(why.requests.map(\.request.id) == [request.id])
+                    #expect(why.checkpoints == [request.id: API.Checkpoint(saved)])
+                }
+            }
+            // Another daemon has read it from the store.
+            try await withDaemon(manifest, folder: folder, adjust: durable) { daemon in
+                let host = daemon.host
+                let id = try #require(waiting)
+                let question = CheckpointQuestion(limit: 9)
+                #expect(try await host.checkpoints(question).checkpoints.map(\.request) == [id])
+                _ = try await host.deleteCheckpoint(ofRequest: id.description)
+                #expect(try await host.checkpoints(question) == CheckpointPage())
+                let why = try await host.explain(id.description)
+                #expect(why.requests.map(\.request.id) == [id] && why.checkpoints.isEmpty)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `A checkpoint beyond the memory of its plugin is refused, and the last one is kept`()
             async throws
         {

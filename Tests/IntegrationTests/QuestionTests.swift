@@ -69,6 +69,13 @@ extension Integration {
             for run in runs {
                 _ = await host.waitForRun(ofRequest: run)
                 _ = await host.checkpoint(ofRequest: run)
+                do {
+                    _ = try await host.checkpoints(
+                        CheckpointQuestion(tasks: .beginning(""), limit: 100)
+                    )
+                } catch {
+                    Issue.record(error, "the question has no cursor and no plugin")
+                }
             }
         }
 

@@ -66,13 +66,17 @@ import Testing
         let shown = try daemon.command(["show", run]).output
         #expect(shown.contains("9 B of attempt 1, saved"), "\(shown)")
 
-        let deleted = try daemon.command(["checkpoint", "delete", request])
+        let rows = try daemon.command(["checkpoints", "--task", "step", "--plugin", "p"]).output
+        #expect(rows.contains(request) && rows.contains(run) && rows.contains("9 B"), "\(rows)")
+
+        let deleted = try daemon.command(["checkpoints", "delete", request])
         #expect(
             deleted.output == "deleted the checkpoint of \(request), a request of step, saved by"
                 + " attempt 1\n",
             "\(deleted)"
         )
-        let again = try daemon.command(["checkpoint", "delete", request])
+        #expect(try daemon.command(["checkpoints"]).output == "no checkpoints\n")
+        let again = try daemon.command(["checkpoints", "delete", request])
         #expect(again.exitCode == 4 && again.error.contains("error[BG4040]"), "\(again)")
         let audit = try daemon.command(["audit", "--verb", "checkpoint delete"]).output
         #expect(audit.contains(request), "\(audit)")
@@ -81,6 +85,31 @@ import Testing
         let pid = try #require(list["runs"]?.array?.first?["pid"].flatMap { pid_t($0.text) })
         kill(pid, SIGKILL)
         attempt(2, loads: #"-16 """#, daemon)
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `A request that waits for its next attempt says that it has a checkpoint`() throws {
+        let daemon = try start()
+        let submitted = try daemon.command([
+            "submit", "step", "--json", "--parameters", #"{"plan": "p"}"#,
+        ])
+        let answer = try JSONReader.parse(submitted.output)
+        let request = try #require(answer["request"]?["id"]?.string)
+        attempt(1, loads: #"-16 """#, daemon)
+        // The next attempt waits for the end of the pause.
+        #expect(try daemon.command(["pause", "step"]).exitCode == 0)
+        let runs = try JSONReader.parse(try daemon.command(["runs", "--json"]).output)
+        kill(try #require(runs["runs"]?.array?.first?["pid"].flatMap { pid_t($0.text) }), SIGKILL)
+        #expect(daemon.program.line(containing: "step crashed(SIGKILL)") != nil)
+        let why = try daemon.command(["why", request]).output
+        #expect(why.contains("checkpoint: 9 B of attempt 1, saved "), "\(why)")
+        #expect(why.contains("`bghost checkpoints delete \(request)` deletes it"), "\(why)")
+        let json = try JSONReader.parse(try daemon.command(["why", request, "--json"]).output)
+        let explained = try #require(json["requests"]?.array?.first)
+        #expect(explained["checkpoint"]?["bytes"]?.text == "9")
+        let deleted = try daemon.command(["checkpoints", "delete", request])
+        #expect(deleted.exitCode == 0, "\(deleted)")
+        #expect(try daemon.command(["why", request]).output.contains("checkpoint") == false)
         #expect(daemon.stop() == 0)
     }
 }

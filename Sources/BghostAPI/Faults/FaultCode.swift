@@ -262,7 +262,7 @@ extension FaultCode {
             "The ids of several requests begin like this. Give more characters."
         case .noSuchCheckpoint:
             "No request with a checkpoint has an id that begins like this. A checkpoint ends with its "
-                + "request. `bghost show RUN` shows that of a run's request, and the request's id."
+                + "request. `bghost checkpoints` lists them."
         case .nothingDead: "There is no dead letter of the task."
         case .notPaused:
             "There is no such pause. `bghost resume` takes the words of `bghost pause`: a task, a "

@@ -43,6 +43,7 @@ package enum Schema {
     package static let dead = AnswerSchema<API.DeadLetters>("bghost.dead/1")
     package static let redrive = AnswerSchema<DeadLetterChange>("bghost.redrive/1")
     package static let discard = AnswerSchema<DeadLetterChange>("bghost.discard/1")
+    package static let checkpoints = AnswerSchema<API.Checkpoints>("bghost.checkpoints/1")
     package static let checkpointDelete = AnswerSchema<API.DeletedCheckpoint>(
         "bghost.checkpoint.delete/1"
     )

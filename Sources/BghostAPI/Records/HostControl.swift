@@ -215,6 +215,14 @@ package protocol HostControl: AuditControl {
     /// The checkpoint of a request; `nil` if it has none.
     func checkpoint(ofRequest id: RunID) async -> CheckpointSummary?
 
+    /// A page of the checkpoints, those of the newest requests first.
+    ///
+    /// Throws if the cursor is that of another list, and if nothing is found of a plugin that the manifest does
+    /// not have.
+    func checkpoints(
+        _ question: CheckpointQuestion
+    ) async throws(OperatorRefusal) -> CheckpointPage
+
     /// Deletes the checkpoint of the request whose id has this prefix; returns when the change is stored.
     ///
     /// - Returns: the deleted one.

@@ -122,6 +122,28 @@ package struct RunDayQuestion: Equatable, Sendable {
     }
 }
 
+/// What a client asks about checkpoints; the conditions that are given must all hold.
+package struct CheckpointQuestion: Equatable, Sendable {
+    package var tasks: TaskFilter?
+    /// The name of the plugin whose handler saved them.
+    package var plugin: String?
+    /// Only checkpoints behind this place.
+    package var cursor: PageCursor?
+    package var limit: Int
+
+    package init(
+        tasks: TaskFilter? = nil,
+        plugin: String? = nil,
+        cursor: PageCursor? = nil,
+        limit: Int
+    ) {
+        self.tasks = tasks
+        self.plugin = plugin
+        self.cursor = cursor
+        self.limit = limit
+    }
+}
+
 extension HostControl {
     /// The first waiting requests of one task, or of all tasks.
     package func pending(task: String?, limit: Int) async -> PendingList {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
 package import BghostModel
 package import BghostPolicy
 
@@ -11,6 +12,8 @@ package struct TaskExplanation: Equatable, Sendable {
     package var at: Int64
     /// The selected waiting requests, in the order in which they would start.
     package var requests: [Explanation]
+    /// The checkpoints of those requests, by the request.
+    package var checkpoints: [RunID: API.Checkpoint]
     /// The number of waiting requests, including those beyond the limit.
     package var total: Int
     /// Its runs in progress.
@@ -32,6 +35,7 @@ package struct TaskExplanation: Equatable, Sendable {
         task: String,
         at: Int64,
         requests: [Explanation] = [],
+        checkpoints: [RunID: API.Checkpoint] = [:],
         total: Int? = nil,
         running: [RunRecord] = [],
         last: RunRecord? = nil,
@@ -43,6 +47,7 @@ package struct TaskExplanation: Equatable, Sendable {
         self.task = task
         self.at = at
         self.requests = requests
+        self.checkpoints = checkpoints
         self.total = total ?? requests.count
         self.running = running
         self.last = last

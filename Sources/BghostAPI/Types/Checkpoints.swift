@@ -40,6 +40,43 @@ extension API {
         }
     }
 
+    /// The checkpoint of a request, in a list.
+    package struct RequestCheckpoint: Codable, Equatable, Sendable {
+        /// The id of the request, which has it.
+        @Formatted<ULID> package var request: RunID
+        /// The identifier of its task.
+        package var task: String
+        /// The plugin whose handler saved it; only this one gets it.
+        package var plugin: String
+        /// What was saved.
+        package var checkpoint: Checkpoint
+
+        package init(_ checkpoint: CheckpointSummary) {
+            request = checkpoint.request
+            task = checkpoint.task
+            plugin = checkpoint.plugin
+            self.checkpoint = Checkpoint(checkpoint)
+        }
+
+        package var summary: CheckpointSummary {
+            checkpoint.summary(request: request, task: task, plugin: plugin)
+        }
+    }
+
+    /// Checkpoints, those of the newest requests first.
+    package struct Checkpoints: Codable, Equatable, Sendable {
+        /// The checkpoints, without their bytes.
+        @Elements package var checkpoints: [RequestCheckpoint]
+        /// `cursor` for the next page, also if this page is shorter than its limit or empty, since it ends after
+        /// 20,000 rows; null if there is none.
+        @OrNull package var next: String?
+
+        package init(_ page: CheckpointPage) {
+            checkpoints = page.checkpoints.map(RequestCheckpoint.init)
+            next = page.next.map { PageCursor.checkpoints(request: $0).text }
+        }
+    }
+
     /// A checkpoint that was deleted.
     package struct DeletedCheckpoint: Codable, Equatable, Sendable {
         /// The id of the request, which had it.

@@ -54,6 +54,8 @@ extension API {
         @OrNull package var blocker: String?
         /// All gates, met and unmet, in a fixed order.
         @Elements package var gates: [Gate]
+        /// What an earlier run of the request saved, from which its next run goes on; absent if there is nothing.
+        @OrAbsent package var checkpoint: Checkpoint?
     }
 
     /// A condition for the start of a request.
@@ -101,7 +103,9 @@ extension API.Why {
             task: answer.task,
             at: answer.at,
             state: answer.state,
-            requests: answer.requests.map(API.Explained.init),
+            requests: answer.requests.map { explanation in
+                API.Explained(explanation, answer.checkpoints[explanation.request.id])
+            },
             total: answer.total,
             running: answer.running.map(API.Run.init),
             last: answer.last.map(API.Run.init),
@@ -117,6 +121,7 @@ extension API.Why {
             task: task,
             at: at,
             requests: requests.map { $0.explanation(at: at) },
+            checkpoints: requests.reduce(into: [:]) { $0[$1.request.id] = $1.checkpoint },
             total: total,
             running: running.map(\.record),
             last: last?.record,
@@ -129,14 +134,15 @@ extension API.Why {
 }
 
 extension API.Explained {
-    fileprivate init(_ explanation: Explanation) {
+    fileprivate init(_ explanation: Explanation, _ checkpoint: API.Checkpoint?) {
         self.init(
             request: API.Request(explanation.request),
             earliestStart: explanation.earliestStart,
             certain: explanation.isCertain,
             counterfactual: explanation.counterfactual,
             blocker: explanation.blocker?.label,
-            gates: explanation.gates.map(API.Gate.init)
+            gates: explanation.gates.map(API.Gate.init),
+            checkpoint: checkpoint
         )
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostAPI
+package import BghostModel
 package import BghostPolicy
 internal import NIOCore
 internal import NIOHTTP1
@@ -101,6 +102,33 @@ extension ControlClient {
     }
 
     // MARK: - Checkpoints
+
+    /// A page of checkpoints.
+    package struct Checkpoints: Equatable, Sendable {
+        /// Those of the newest requests first.
+        package var checkpoints: [CheckpointSummary]
+        /// The cursor of the next page; `nil` if there is none.
+        package var next: String?
+    }
+
+    /// A page of the checkpoints; the daemon checks the conditions.
+    ///
+    /// - Parameters:
+    ///   - task: a task, or the beginning of tasks and `*`.
+    ///   - plugin: the plugin whose handler saved them.
+    ///   - cursor: `next` of the page before.
+    package func checkpoints(
+        task: String? = nil,
+        plugin: String? = nil,
+        cursor: String? = nil,
+        limit: Int? = nil
+    ) async throws -> Answer<Checkpoints> {
+        let path = ControlPath("checkpoints").with("task", task).with("plugin", plugin)
+            .with("cursor", cursor).with("limit", limit)
+        return try await call(.GET, path, Schema.checkpoints) {
+            Checkpoints(checkpoints: $0.checkpoints.map(\.summary), next: $0.next)
+        }
+    }
 
     /// Deletes the checkpoint of the request whose id has this prefix.
     package func deleteCheckpoint(

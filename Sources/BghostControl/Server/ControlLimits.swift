@@ -17,6 +17,8 @@ package struct ControlLimits: Equatable, Sendable {
     static let pendingUsual = 1000
     package static let deadLettersMax = 1000
     static let deadLettersUsual = 100
+    package static let checkpointsMax = 1000
+    static let checkpointsUsual = 100
     /// The maximum length of the parameters of all requests in one response, bytes.
     static let parametersBytesMax = 16 << 20
     /// The longest bound of a drain, seconds: 30 days.

@@ -37,6 +37,14 @@ extension Endpoint {
         .limit(ControlLimits.deadLettersMax, default: ControlLimits.deadLettersUsual),
     ]
 
+    /// The keys of `GET /v1/checkpoints`; those that are given must all hold.
+    static let checkpointKeys: [QueryKey] = [
+        .tasks,
+        QueryKey("plugin", "Only what handlers of this plugin saved."),
+        .cursor,
+        .limit(ControlLimits.checkpointsMax, default: ControlLimits.checkpointsUsual),
+    ]
+
     /// The keys of `GET /v1/starts`; those that are given must all hold.
     static let startKeys: [QueryKey] = [
         .tasks,
@@ -82,6 +90,17 @@ extension Query {
             cursor: try cursor(),
             limit: try number("limit", in: 1...ControlLimits.deadLettersMax)
                 ?? ControlLimits.deadLettersUsual
+        )
+    }
+
+    /// The question of `GET /v1/checkpoints`.
+    func checkpointQuestion() throws(ControlFault) -> CheckpointQuestion {
+        CheckpointQuestion(
+            tasks: text("task").map { TaskFilter($0) },
+            plugin: text("plugin"),
+            cursor: try cursor(),
+            limit: try number("limit", in: 1...ControlLimits.checkpointsMax)
+                ?? ControlLimits.checkpointsUsual
         )
     }
 

@@ -17,6 +17,7 @@ enum Endpoint: String, CaseIterable, Sendable {
     case submit = "POST /v1/submit"
     case trigger = "POST /v1/tasks/:id/trigger"
     case runOfRequest = "GET /v1/requests/:id/run"
+    case checkpoints = "GET /v1/checkpoints"
     case deleteCheckpoint = "DELETE /v1/requests/:id/checkpoint"
     case runs = "GET /v1/runs"
     case run = "GET /v1/runs/:id"
@@ -133,6 +134,7 @@ enum Endpoint: String, CaseIterable, Sendable {
             ]
         case .pending: Self.pendingKeys
         case .dead: Self.deadKeys
+        case .checkpoints: Self.checkpointKeys
         case .throttle, .uses: [.task]
         case .redrive, .discard:
             [

@@ -257,8 +257,7 @@ package final class CheckpointCommands {
             throw OperatorRefusal(
                 .noSuchCheckpoint,
                 "no request whose id begins with \(shown) has a checkpoint",
-                fix:
-                    "`bghost show RUN` shows the checkpoint of a run's request, and the request's id"
+                fix: "`bghost checkpoints` lists them"
             )
         }
         guard found.count == 1 else {

@@ -14,6 +14,7 @@ internal import BghostStore
 /// handled.
 package final class TaskExplainer {
     private let dispatcher: Dispatcher
+    private let commits: CommitQueue
     private let history: HistoryReader
     private let describer: RequestDescriber
     private let clock: DaemonClock
@@ -25,6 +26,7 @@ package final class TaskExplainer {
     ///   - simulation: what an operator simulates.
     package init(
         _ dispatcher: Dispatcher,
+        _ commits: CommitQueue,
         _ history: HistoryReader,
         _ describer: RequestDescriber,
         _ clock: DaemonClock,
@@ -32,6 +34,7 @@ package final class TaskExplainer {
         simulation: @escaping () -> SimulationStatus
     ) {
         self.dispatcher = dispatcher
+        self.commits = commits
         self.history = history
         self.describer = describer
         self.clock = clock
@@ -46,8 +49,18 @@ package final class TaskExplainer {
         let subject = try await subject(of: id)
         let task = subject.task
         var explanation = await explanation(of: subject)
+        let ids = explanation.requests.map(\.request.id).filter { commits.checkpoints.has($0) }
         let answer = await history.ask { store in
-            (last: store.lastRun(task: task), dead: store.deadLetters(task: task, limit: 1).first)
+            (
+                last: store.lastRun(task: task),
+                dead: store.deadLetters(task: task, limit: 1).first,
+                checkpoints: ids.compactMap {
+                    store.checkpoints(idPrefix: $0.description, limit: 1).first
+                }
+            )
+        }
+        for about in answer.checkpoints where commits.checkpoints.has(about.request) {
+            explanation.checkpoints[about.request] = API.Checkpoint(about)
         }
         explanation.dead = answer.dead
         explanation.last = subject.last ?? (subject.isFamily ? nil : answer.last)

@@ -259,6 +259,7 @@ enum APISamples {
                     at: time
                 )
             ],
+            checkpoints: [fullRequest.id: API.Checkpoint(checkpoint)],
             total: 5,
             running: [bareRun],
             last: fullRun,

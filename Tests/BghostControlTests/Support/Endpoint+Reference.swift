@@ -13,7 +13,7 @@ extension Endpoint {
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .cancelTag, .why:
             .requests
         case .runs, .starts, .days, .past, .run, .expire, .stop: .runs
-        case .deleteCheckpoint: .requests
+        case .checkpoints, .deleteCheckpoint: .requests
         case .dead, .redrive, .discard: .deadLetters
         case .throttle, .clearThrottle, .uses, .addUse, .clearUses: .policy
         case .pauses, .pause, .resume: .pauses
@@ -71,6 +71,8 @@ extension Endpoint {
         case .dead: "Dead letters, the newest first."
         case .redrive: "Makes dead letters pending again, with no failures counted."
         case .discard: "Deletes dead letters."
+        case .checkpoints:
+            "What runs saved for the next attempts of their requests, without the bytes; those of the newest requests first."
         case .deleteCheckpoint:
             "Deletes the checkpoint of the request whose id begins like this; its next attempt begins from the start."
         case .throttle: "Tasks that start later because their runs did not stop in time."
@@ -147,8 +149,8 @@ extension Endpoint {
         case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .starts,
             .days, .past, .audit, .checkAudit, .run, .expire, .stop, .ticket, .endSession,
             .pending, .cancelAll,
-            .cancel, .cancelTag, .deleteCheckpoint, .dead, .redrive, .discard, .throttle,
-            .clearThrottle, .uses,
+            .cancel, .cancelTag, .checkpoints, .deleteCheckpoint, .dead, .redrive, .discard,
+            .throttle, .clearThrottle, .uses,
             .addUse,
             .clearUses, .fleet, .pauses, .pause, .resume, .disable, .enable, .drainStatus, .drain,
             .reload,
@@ -205,7 +207,7 @@ extension Endpoint {
         case .status, .past, .throttle, .uses: [.noSuchTask]
         case .runs: [.noSuchTask, .noSuchTag]
         case .days: [.noSuchTask, .badCursor]
-        case .starts, .dead: [.noSuchTask, .noSuchPlugin, .badCursor]
+        case .starts, .dead, .checkpoints: [.noSuchTask, .noSuchPlugin, .badCursor]
         case .pending: [.noSuchTask, .noSuchPlugin, .noSuchTag, .badCursor, .staleCursor]
         case .submit: Self.submissionCodes
         case .trigger: Self.submissionCodes + [.endedWithoutRun]

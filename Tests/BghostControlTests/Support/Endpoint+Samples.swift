@@ -64,6 +64,14 @@ extension Endpoint {
             (200, Answer(Schema.dead, API.DeadLetters(deadLetters: [Self.letter])))
         case .redrive: (200, Answer(Schema.redrive, APISamples.readableChange))
         case .discard: (200, Answer(Schema.discard, APISamples.readableChange))
+        case .checkpoints:
+            (
+                200,
+                Answer(
+                    Schema.checkpoints,
+                    API.Checkpoints(CheckpointPage(checkpoints: [APISamples.checkpoint]))
+                )
+            )
         case .deleteCheckpoint:
             (
                 200,

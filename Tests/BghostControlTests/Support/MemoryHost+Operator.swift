@@ -81,6 +81,28 @@ extension MemoryHost {
         try redrive(choice)
     }
 
+    func checkpoints(_ question: CheckpointQuestion) throws(OperatorRefusal) -> CheckpointPage {
+        checkpointQuestions.append(question)
+        var query = CheckpointQuery(
+            tasks: question.tasks,
+            plugin: question.plugin,
+            limit: question.limit
+        )
+        if let cursor = question.cursor {
+            guard case .checkpoints(let request) = cursor else {
+                throw OperatorRefusal(.badCursor, "that of another list")
+            }
+            query.after = request
+        }
+        let found = checkpoints.filter { query.matches($0) && $0.request < query.start }
+            .sorted { $0.request > $1.request }
+        let page = Array(found.prefix(question.limit))
+        return CheckpointPage(
+            checkpoints: page,
+            next: page.count < found.count ? page.last?.request : nil
+        )
+    }
+
     func deleteCheckpoint(
         ofRequest prefix: String
     ) throws(OperatorRefusal) -> CheckpointSummary {

@@ -41,6 +41,7 @@ actor MemoryHost: HostControl {
     private var endsAtOnce: Outcome?
     var dead: [DeadLetter] = []
     var checkpoints: [CheckpointSummary] = []
+    var checkpointQuestions: [CheckpointQuestion] = []
     /// What clients have asked for pages.
     var pendingQuestions: [PendingQuestion] = []
     var deadLetterQuestions: [DeadLetterQuestion] = []

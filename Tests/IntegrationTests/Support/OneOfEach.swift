@@ -134,6 +134,7 @@ struct OneOfEach {
             "/v1/runs/\(saver.id)": "checkpoint",
             "/v1/pending": "paused",
             "/v1/dead": "doomed",
+            "/v1/checkpoints": saver.request.description,
         ]
     }
 }

@@ -89,6 +89,7 @@ struct RouteSubjects {
                 ["/v1/runs/\(unknown)", "/v1/runs/x"]
             ),
             "/v1/pending": list("/v1/pending", "&submitter=manifest"),
+            "/v1/checkpoints": list("/v1/checkpoints", ""),
             "/v1/dead": list("/v1/dead", "&since=1d&until=1s"),
             "/v1/throttle": (
                 ["/v1/throttle", "/v1/throttle?task=fail"], ["/v1/throttle?task=nosuch"]
