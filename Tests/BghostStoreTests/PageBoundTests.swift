@@ -64,6 +64,39 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `A search for checkpoints without a hit stops after 20,000 rows and continues there`()
+        async throws
+    {
+        try await withStore { store in
+            var changes: [StoreChange] = []
+            for number in 0..<20_010 {
+                let task = number < 2 ? "rare" : "t"
+                let run = Sample.begun(100_000 + number, request: number, task: task)
+                changes += [
+                    .accepted(Sample.request(number, task: task), replacing: nil),
+                    .runStarted(run),
+                    .checkpointSaved(
+                        Checkpoint(CheckpointSummary(of: run, length: 1, now: 7), [1])
+                    ),
+                ]
+            }
+            try await commit(store, changes)
+            let rare = TaskFilter.beginning("ra")
+            let first = store.checkpoints(CheckpointQuery(tasks: rare, limit: 1))
+            #expect(first.checkpoints.isEmpty && first.next == Sample.id(10))
+            let second = store.checkpoints(
+                CheckpointQuery(tasks: rare, after: first.next, limit: 1)
+            )
+            #expect(second.checkpoints.map(\.request) == [Sample.id(1)])
+            #expect(second.next == Sample.id(1))
+            let last = store.checkpoints(
+                CheckpointQuery(tasks: rare, after: second.next, limit: 1)
+            )
+            #expect(last.checkpoints.map(\.request) == [Sample.id(0)] && last.next == nil)
+        }
+    }
+
     @Test func `Starts that are not committed are on pages too, each once`() {
         func start(_ number: Int) -> SkippedStart {
             SkippedStart(task: "t", kind: .late, due: 7, until: Int64(number))
