@@ -129,6 +129,64 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `A search by tag does the same work in SQL for any number of tasks`() throws {
+        func search(_ names: [String], limit: Int = 5) throws -> RunSearch {
+            var tagged = TaggedTasks()
+            for name in names {
+                tagged.add(try #require(IdentifierPattern(name)), hasTag: true)
+            }
+            tagged.finish()
+            var filter = RunFilter(text: "x")
+            filter.tagged = tagged
+            return RunSearch(RunQuery(filter, limit: limit), low: 0, high: 9, ids: nil)
+        }
+        let one = try search(["f.*"])
+        let many = try search((1...5000).map { "f\($0).*" } + ["own"])
+        #expect(one.sql == many.sql && one.values.count == many.values.count)
+        // It selects what tells the tasks apart, and no large column.
+        #expect(many.sql.hasPrefix("SELECT run.seq, run.task FROM"), "\(many.sql)")
+        #expect(many.tagged?.contains("f77.x") == true && one.tagged?.contains("f77.x") == false)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A search by tag stops after the rows of a page, and can be continued`() async throws {
+        let store = try SQLiteStore(path: path) { Issue.record("\($0)") }
+        defer { store.close() }
+        // Only the two oldest runs have the tag.
+        try await StoreConformance(store: store).commit(
+            (1...2).flatMap { number -> [StoreChange] in
+                let (task, request) = ("rare.\(number)", 9_000_000 + number)
+                return [
+                    .accepted(Sample.request(request, task: task), replacing: nil),
+                    .runStarted(
+                        Sample.begun(5_000_000 + number, request: request, task: task)
+                    ),
+                    .runEnded(
+                        Sample.ended(5_000_000 + number, request: request, task: task),
+                        then: .consumed
+                    ),
+                ]
+            }
+        )
+        try await fill(store, RunQuery.readMax + 10)
+        var tagged = TaggedTasks()
+        for name in (1...1000).map({ "f\($0).*" }) + ["rare.*"] {
+            tagged.add(try #require(IdentifierPattern(name)), hasTag: true)
+        }
+        tagged.finish()
+        var filter = RunFilter()
+        filter.tagged = tagged
+        let first = store.runs(RunQuery(filter, limit: 5))
+        #expect(first.entries.isEmpty && first.searchedTo != nil)
+        let next = try #require(first.next)
+        let second = store.runs(RunQuery(filter, before: next, limit: 1))
+        #expect(second.runs.map(\.task) == ["rare.2"])
+        let last = try #require(second.next)
+        let third = store.runs(RunQuery(filter, before: last, limit: 1))
+        #expect(third.runs.map(\.task) == ["rare.1"])
+    }
+
     @Test(.timeLimit(.minutes(5))) func `Each combination walks an index`() throws {
         let store = try SQLiteStore(path: path) { Issue.record("\($0)") }
         defer { store.close() }
