@@ -9,7 +9,7 @@ internal import Glibc
 /// Writes changes into the tables, in one transaction for each call of `transaction`.
 final class ChangeWriter {
     let statements: WriterStatements
-    private(set) var sizes: TableSizes
+    var sizes: TableSizes
     /// Leases of this transaction by request; a run that also ends in it needs no written lease.
     private(set) var fresh: [RunID: RunRecord] = [:]
     let checkpoints: CheckpointStatements
@@ -230,33 +230,6 @@ final class ChangeWriter {
         }
         days.add(record, now)
         trimmer.added(task: record.task)
-    }
-
-    /// - Returns: the row's number; `nil` if the run has printed nothing.
-    private func keepOutput(of record: RunRecord, _ now: Int64) throws(SQLiteFailure) -> Int64? {
-        guard let output = record.details?.output, !output.isEmpty else { return nil }
-        let place = sizes.outputs.append(bytes: TableSizes.outputOverhead + output.utf8.count)
-        try statements.insertOutput.run { row in
-            row.add(place.seq)
-            row.add(now)
-            row.add(place.size)
-            row.add(record.outcome == .succeeded ? 1 : 0)
-            row.restartSum()
-            row.add(output)
-            row.addSum()
-        }
-        return place.seq
-    }
-
-    /// Not counted: it comes with the change of its request or run.
-    private func keep(_ start: SkippedStart, _ now: Int64) throws(SQLiteFailure) {
-        let place = sizes.starts.append(bytes: 0)
-        try statements.insertStart.run { row in
-            row.add(place.seq)
-            row.add(now)
-            row.restartSum()
-            SkippedStartColumns.bind(start, to: &row)
-        }
     }
 
     // MARK: Tasks and plugins
