@@ -219,18 +219,112 @@ extension MigrationTests {
         migrated.store.close()
     }
 
+    /// Opens the store after a statement has changed its file.
+    private func reopen(
+        _ store: StoreConformance,
+        after statement: String,
+        _ reports: Reports
+    ) throws -> StoreConformance {
+        store.store.close()
+        let change = try Command.run(["sqlite3", path, statement])
+        try #require(change.exitCode == 0, "\(change)")
+        return StoreConformance(store: try SQLiteStore(path: path) { reports.add($0) })
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: ["failed = 1", "number = 9223372036854775807"])
+    func `A damaged row is left out of answers, and begins anew`(change: String) async throws {
+        let store = try open()
+        try await store.commit(Self.life(1) + Self.life(2, task: "b"))
+        let reports = Reports()
+        let damaged = try reopen(
+            store,
+            after: "UPDATE run_day SET \(change) WHERE task = 'a'",
+            reports
+        )
+        // A reader asks again and again, and the log has it once.
+        for _ in 0..<3 { #expect(rows(damaged).map(\.task) == ["b"]) }
+        #expect(reports.all.count == 1)
+        #expect(reports.text.contains("the sums of runs of task `a` on 1970-01-01 are damaged"))
+        #expect(reports.text.contains("in \(path), ") && reports.text.contains("bghost restore"))
+        try await damaged.commit(Self.life(3, outcome: .failed) + Self.life(4, task: "c"))
+        #expect(damaged.store.runs(task: nil, limit: 9).count == 4)
+        #expect(damaged.store.health.failure == nil)
+        var anew = RunDay(day: 0, task: "a", number: 3)
+        (anew.counts.failed, anew.runtime, anew.longest) = (1, 2_000_000_000, 2_000_000_000)
+        anew.cpu = 1_000_000_000
+        #expect(rows(damaged).map(\.task) == ["b", "a", "c"])
+        #expect(rows(damaged).dropFirst().first == anew)
+        #expect(reports.all.count == 2 && reports.text.contains("they begin anew with this run"))
+        damaged.store.close()
+        let again = try open()
+        try await again.commit(Self.life(5))
+        #expect(rows(again).map(\.counts.all) == [1, 2, 1])
+        again.store.close()
+    }
+
     @Test(.timeLimit(.minutes(5)))
-    func `A flipped sum is seen`() async throws {
+    func `The row that tasks share begins anew, too`() async throws {
+        var store = try open()
+        try await store.commit(Self.life(1))
+        let reports = Reports()
+        // As if the day were full.
+        store = try reopen(store, after: "UPDATE run_day SET number = 1000", reports)
+        try await store.commit(Self.life(2, task: "b"))
+        store = try reopen(
+            store,
+            after: "UPDATE run_day SET runtime = 1 WHERE task = ''",
+            reports
+        )
+        try await store.commit(Self.life(3, task: "other"))
+        let others = rows(store).filter { $0.task.isEmpty }
+        #expect(others.map(\.counts.succeeded) == [1])
+        #expect(others.map(\.number) == [Int64(RunDay.tasksMax) + 1])
+        #expect(reports.text.contains("the sums of runs of all other tasks on 1970-01-01"))
+        store.store.close()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A row with a damaged number does not end the numbers of its day`() async throws {
+        let reports = Reports()
         let store = try open()
         try await store.commit(Self.life(1))
-        store.store.close()
-        let flip = try Command.run(["sqlite3", path, "UPDATE run_day SET failed = 1"])
-        try #require(flip.exitCode == 0, "\(flip)")
+        let damaged = try reopen(
+            store,
+            after: "UPDATE run_day SET number = \(Int64.max)",
+            reports
+        )
+        try await damaged.commit(Self.life(2, task: "b"))
+        #expect(rows(damaged).map(\.task) == ["b"])
+        damaged.store.close()
+    }
+
+    /// Rows whose number a damaged page has moved to the end of all numbers.
+    @Test(.timeLimit(.minutes(5)), arguments: ["start.seq", "output.seq", "origin.number"])
+    func `An outcome is kept while a damaged row leaves no number`(column: String) async throws {
+        func life(_ number: Int, version: String) -> [StoreChange] {
+            let record = Sample.detailedRecord(number, request: number + 1000, version: version)
+            return [
+                .accepted(Sample.request(number + 1000), replacing: nil),
+                .runStarted(Sample.begun(number, request: number + 1000)),
+                .startSkipped(SkippedStart(task: "a", kind: .misfire, due: 1, until: 1)),
+                .runEnded(record, then: .consumed),
+            ]
+        }
+        var store = try open()
+        try await store.commit(life(1, version: "1"))
         let reports = Reports()
-        let damaged = try SQLiteStore(path: path) { reports.add($0) }
-        #expect(damaged.runDays(RunDayQuery(limit: 9)) == RunDayPage())
-        #expect(reports.text.contains("a row of the sums of runs by day is damaged"))
-        damaged.close()
+        let (table, name) = (column.split(separator: ".")[0], column.split(separator: ".")[1])
+        store = try reopen(store, after: "UPDATE \(table) SET \(name) = \(Int64.max)", reports)
+        // The first row after the highest number has the lowest one, and the next start begins there again.
+        try await store.commit(life(2, version: "2"))
+        store = try reopen(store, after: "SELECT 1", reports)
+        try await store.commit(life(3, version: "3"))
+        try await store.commit(life(4, version: "4"))
+        #expect(store.store.health.failure == nil)
+        #expect(Set(store.numbers(store.store.runs(task: nil, limit: 9))) == [1, 2, 3, 4])
+        let found = reports.all.filter { $0.contains("the number of a row of ") }
+        #expect((1...2).contains(found.count) && Set(found).count == 1, "\(reports.all)")
+        store.store.close()
     }
 
     @Test func `Days are those of UTC, also before 1970`() {
@@ -252,5 +346,6 @@ extension MigrationTests {
 private final class Reports: Sendable {
     private let errors = Mutex<[String]>([])
     func add(_ error: StoreError) { errors.withLock { $0.append(error.message) } }
-    var text: String { errors.withLock { $0.joined(separator: "\n") } }
+    var all: [String] { errors.withLock { $0 } }
+    var text: String { all.joined(separator: "\n") }
 }

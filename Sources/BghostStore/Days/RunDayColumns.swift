@@ -50,7 +50,8 @@ enum RunDayColumns {
         arguments.addSum()
     }
 
-    static func read(_ row: inout Row) throws(SQLiteFailure) -> RunDay {
+    /// - Returns: the row, and whether its checksum is right.
+    static func read(_ row: inout Row) -> (day: RunDay, isIntact: Bool) {
         row.restartSum()
         var found = RunDay(day: row.int(), task: row.text(), number: row.int())
         found.counts.succeeded = row.int()
@@ -63,7 +64,12 @@ enum RunDayColumns {
         found.runtime = row.int()
         found.cpu = row.int()
         found.longest = row.int()
-        try row.checkSum("the sums of runs by day")
-        return found
+        return (found, row.hasRightSum())
+    }
+
+    /// Names a damaged row in the log.
+    static func damage(_ day: Int64, _ task: String) -> String {
+        let what = task.isEmpty ? "all other tasks" : "task `\(task.prefix(200))`"
+        return "the sums of runs of \(what) on \(RunDay.text(ofDay: day)) are damaged"
     }
 }

@@ -10,8 +10,10 @@ struct RunDayReader {
     private let latestDay: Statement
     private let ofDay: Statement
     private let ofTask: Statement
+    private let damaged: DamagedRows
 
-    init(_ connection: Connection) throws(SQLiteFailure) {
+    init(_ connection: Connection, _ damaged: DamagedRows) throws(SQLiteFailure) {
+        self.damaged = damaged
         let rows = "SELECT \(RunDayColumns.names) FROM run_day WHERE day = ? AND number > ?"
         latestDay = try Statement(
             "SELECT day FROM run_day WHERE day <= ? ORDER BY day DESC LIMIT 1",
@@ -28,8 +30,9 @@ struct RunDayReader {
         while let day = try latestDay(until), day >= query.days.lowerBound {
             var after: Int64 = 0
             if let place = query.after, place.day == day { after = place.number }
-            for row in try rows(of: day, after: after, task: query.tasks?.task) {
-                read += 1
+            let (rows, count) = try rows(of: day, after: after, task: query.tasks?.task)
+            read += count
+            for row in rows {
                 guard query.tasks?.matches(row.task) ?? true else { continue }
                 guard page.add(row, limit: query.limit) else { return page }
             }
@@ -52,22 +55,31 @@ struct RunDayReader {
         return day
     }
 
-    /// A day has `RunDay.tasksMax` rows and one at most.
+    /// A day has `RunDay.tasksMax` rows and one at most; damaged ones are left out.
+    ///
+    /// - Returns: the rows, and how many were read.
     private func rows(
         of day: Int64,
         after number: Int64,
         task: String?
-    ) throws(SQLiteFailure) -> [RunDay] {
+    ) throws(SQLiteFailure) -> (rows: [RunDay], count: Int) {
         var found: [RunDay] = []
+        var count = 0
         try (task == nil ? ofDay : ofTask).rows({
             $0.add(day)
             $0.add(number)
             if let task { $0.add(task) }
-        }) { row throws(SQLiteFailure) in
-            found.append(try RunDayColumns.read(&row))
+        }) { row in
+            let (sums, isIntact) = RunDayColumns.read(&row)
+            count += 1
+            if isIntact {
+                found.append(sums)
+            } else {
+                damaged.found(RunDayColumns.damage(day, sums.task), "answers leave them out")
+            }
             return true
         }
-        return found
+        return (found, count)
     }
 }
 

@@ -13,6 +13,9 @@ final class RunDayWriter {
         var task: String
     }
 
+    /// A greater number is damaged, and the next row must not continue from it.
+    private static let numberMax: Int64 = 1_000_000
+
     /// The runs of this transaction by row, in the order of their first end.
     private var ended: [(key: Key, records: [RunRecord])] = []
     /// The places of the rows in `ended`.
@@ -31,9 +34,16 @@ final class RunDayWriter {
     private let lastNumber: Statement
     private let nextDay: Statement
     private let delete: Statement
+    private let deleteRow: Statement
+    private let damaged: DamagedRows
 
-    init(_ connection: Connection, daysKept: Int) throws(SQLiteFailure) {
+    init(
+        _ connection: Connection,
+        daysKept: Int,
+        _ damaged: DamagedRows
+    ) throws(SQLiteFailure) {
         self.daysKept = daysKept
+        self.damaged = damaged
         let marks = (1...RunDayColumns.count).map { "?\($0)" }.joined(separator: ", ")
         find = try Statement(
             "SELECT \(RunDayColumns.names) FROM run_day WHERE day = ? AND task = ?",
@@ -44,7 +54,7 @@ final class RunDayWriter {
             on: connection
         )
         lastNumber = try Statement(
-            "SELECT coalesce(max(number), 0) FROM run_day WHERE day = ?",
+            "SELECT coalesce(max(number), 0) FROM run_day WHERE day = ? AND number < \(Self.numberMax)",
             on: connection
         )
         nextDay = try Statement(
@@ -52,6 +62,10 @@ final class RunDayWriter {
             on: connection
         )
         delete = try Statement("DELETE FROM run_day WHERE day = ?", on: connection)
+        deleteRow = try Statement(
+            "DELETE FROM run_day WHERE day = ? AND task = ?",
+            on: connection
+        )
     }
 
     // MARK: Ends
@@ -96,7 +110,7 @@ final class RunDayWriter {
         let number = try last(of: day)
         guard number >= RunDay.tasksMax else { return noted(RunDay(day: day, task: task), number) }
         if let others = try stored(day, "") { return others }
-        return noted(RunDay(day: day, task: ""), number)
+        return noted(RunDay(day: day, task: ""), try last(of: day))
     }
 
     private func noted(_ row: RunDay, _ number: Int64) -> RunDay {
@@ -111,16 +125,24 @@ final class RunDayWriter {
         return row
     }
 
+    /// The stored sums; `nil` if there are none, or if they were damaged and are deleted.
     private func stored(_ day: Int64, _ task: String) throws(SQLiteFailure) -> RunDay? {
-        var found: RunDay?
+        var found: (day: RunDay, isIntact: Bool)?
         try find.rows({
             $0.add(day)
             $0.add(task)
-        }) { row throws(SQLiteFailure) in
-            found = try RunDayColumns.read(&row)
+        }) { row in
+            found = RunDayColumns.read(&row)
             return false
         }
-        return found
+        guard let found, !found.isIntact else { return found?.day }
+        // No decision depends on sums, so the outcome of the run must be stored without them.
+        try deleteRow.run {
+            $0.add(day)
+            $0.add(task)
+        }
+        damaged.found(RunDayColumns.damage(day, task), "they begin anew with this run")
+        return nil
     }
 
     private func last(of day: Int64) throws(SQLiteFailure) -> Int64 {

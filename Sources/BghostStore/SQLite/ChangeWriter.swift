@@ -19,16 +19,22 @@ final class ChangeWriter {
     private let origins: OriginWriter
     private let audit: AuditWriter
     private let days: RunDayWriter
+    let damaged: DamagedRows
 
-    init(_ connection: Connection, retention: SQLiteStore.Retention) throws(SQLiteFailure) {
+    init(
+        _ connection: Connection,
+        _ damaged: DamagedRows,
+        retention: SQLiteStore.Retention
+    ) throws(SQLiteFailure) {
+        self.damaged = damaged
         trimmer = try HistoryTrimmer(connection, retention)
         statements = try WriterStatements(connection)
-        origins = OriginWriter(statements)
+        origins = OriginWriter(statements, damaged)
         checkpoints = try CheckpointStatements(connection)
         let found = try connection.number("SELECT EXISTS (SELECT 1 FROM checkpoint)")
         hasCheckpoints = found != 0
         audit = try AuditWriter(connection, retention.policy.audit, chunk: retention.chunk)
-        days = try RunDayWriter(connection, daysKept: retention.policy.host.rollups)
+        days = try RunDayWriter(connection, daysKept: retention.policy.host.rollups, damaged)
         sizes = try TableSizes(reading: connection)
     }
 

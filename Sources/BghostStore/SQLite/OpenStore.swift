@@ -35,9 +35,10 @@ final class OpenStore: Sendable {
                 opened = connection
                 state.incarnation &+= 1
             }
-            let reader = try StoreReader(found.reader)
-            let writer = try StoreWriter(connection, found.lock, retention: retention)
             let path = found.opening.path
+            let damaged = DamagedRows(path: path, report: report)
+            let reader = try StoreReader(found.reader, damaged)
+            let writer = try StoreWriter(connection, found.lock, damaged, retention: retention)
             let batches = BatchWriter(writer, path: path, report: report)
             return (OpenStore(try Committer(batches, path: path), reader), state)
         } catch {

@@ -8,24 +8,24 @@ final class OriginWriter {
     /// The rows of origins that were used since this object was created.
     private var rows: [RunOrigin: Int64] = [:]
 
-    init(_ statements: WriterStatements) { self.statements = statements }
+    private let damaged: DamagedRows
+
+    init(_ statements: WriterStatements, _ damaged: DamagedRows) {
+        self.statements = statements
+        self.damaged = damaged
+    }
 
     /// Call it when a transaction is rolled back, since that may have contained some.
     func forget() { rows = [:] }
 
     /// The row of a run's origin, which is inserted for the first run that has it; `nil` if the run
-    /// has none.
+    /// has none, or if a damaged row leaves no number for it.
     func row(of record: RunRecord) throws(SQLiteFailure) -> Int64? {
         guard let origin = record.origin else { return nil }
         if let known = rows[origin] { return known }
         var number = try stored(origin)
         if number == nil {
-            try statements.insertOrigin.run { row in
-                row.add(origin.version)
-                row.add(origin.library)
-                row.add(origin.manifest)
-                row.addSum()
-            }
+            guard try insert(origin) else { return nil }
             try statements.trimOrigins.run { $0.add(RunOrigin.keptMax) }
             number = try stored(origin)
         }
@@ -33,6 +33,25 @@ final class OriginWriter {
         if rows.count >= RunOrigin.keptMax / 2 { rows = [:] }
         rows[origin] = number
         return number
+    }
+
+    /// - Returns: whether there was a number for it.
+    private func insert(_ origin: RunOrigin) throws(SQLiteFailure) -> Bool {
+        do throws(SQLiteFailure) {
+            try statements.insertOrigin.run { row in
+                row.add(origin.version)
+                row.add(origin.library)
+                row.add(origin.manifest)
+                row.addSum()
+            }
+            return true
+        } catch  where error.isNumberTaken {
+            damaged.found(
+                "the number of a row of the origins of runs is damaged",
+                "runs are stored without the version of their plugin and manifest"
+            )
+            return false
+        }
     }
 
     private func stored(_ origin: RunOrigin) throws(SQLiteFailure) -> Int64? {

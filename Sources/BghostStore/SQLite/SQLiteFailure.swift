@@ -47,6 +47,9 @@ struct SQLiteFailure: Error {
     /// Whether a row violates a constraint of its table, such as a unique id.
     var isConstraint: Bool { code & 0xFF == SQLITE_CONSTRAINT }
 
+    /// Whether a row cannot have its number, because another one has it or it is above the highest one.
+    var isNumberTaken: Bool { isConstraint || code & 0xFF == SQLITE_MISMATCH }
+
     /// Extended result codes; Swift does not import macros that compute a value.
     private enum Extended {
         static let write = SQLITE_IOERR | (3 << 8)

@@ -309,8 +309,13 @@ struct Row {
 
     /// Compares the checksum of the values read so far with the next column.
     mutating func checkSum(_ what: String) throws(SQLiteFailure) {
+        guard hasRightSum() else { throw .damaged("a row of \(what) is damaged") }
+    }
+
+    /// Whether the next column is the checksum of the values read so far.
+    mutating func hasRightSum() -> Bool {
         let expected = sum.value
-        guard uint() == expected else { throw .damaged("a row of \(what) is damaged") }
+        return uint() == expected
     }
 
     /// Skips the column if it is NULL.

@@ -119,7 +119,7 @@ struct StoreOpening: Sendable {
     /// statement, so the reader can do it.
     private func checkThatAllCanBeSaid(_ reader: Connection) throws(SQLiteFailure) {
         _ = try WriterStatements(reader)
-        _ = try StoreReader(reader)
+        _ = try StoreReader(reader, DamagedRows(path: path) { _ in })
     }
 
     /// Checks that every answered transaction is in the database or in the WAL.

@@ -26,14 +26,14 @@ final class StoreReader: @unchecked Sendable {
     let checkpoints: CheckpointReader
     let runDays: RunDayReader
 
-    init(_ connection: Connection) throws(SQLiteFailure) {
+    init(_ connection: Connection, _ damaged: DamagedRows) throws(SQLiteFailure) {
         self.connection = connection
         pages = try RunPages(connection)
         skipped = try SkippedStartReader(connection)
         letters = try DeadLetterReader(connection)
         audit = try AuditReader(connection)
         checkpoints = try CheckpointReader(connection)
-        runDays = try RunDayReader(connection)
+        runDays = try RunDayReader(connection, damaged)
         func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
             try Statement(sql, on: connection)
         }

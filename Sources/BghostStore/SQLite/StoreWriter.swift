@@ -18,11 +18,12 @@ final class StoreWriter {
     init(
         _ connection: Connection,
         _ lock: StoreLock,
+        _ damaged: DamagedRows,
         retention: SQLiteStore.Retention
     ) throws(SQLiteFailure) {
         self.connection = connection
         self.lock = lock
-        let changes = try ChangeWriter(connection, retention: retention)
+        let changes = try ChangeWriter(connection, damaged, retention: retention)
         self.changes = changes
         connection.countLogFrames()
         lock.accept(changes.sizes.journal.last)
