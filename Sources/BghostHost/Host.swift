@@ -28,8 +28,6 @@ package actor Host {
     let commands: HostCommands
     let shutdown: Shutdown
     nonisolated let drainEnd: AsyncStream<Void>
-    /// Notes what this start took up; questions about the audit wait for it.
-    private(set) var startNote: Task<Void, Never>?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         reactor.asUnownedSerialExecutor()
@@ -130,7 +128,11 @@ package actor Host {
         let before = try begin()
         await owners.audit.logHead()
         // The comparison may take as long as a large manifest needs; the start does not wait for it.
-        startNote = Task { await owners.reloader.noteStart(since: before) }
+        owners.audit.startNoteBegan()
+        Task {
+            await owners.reloader.noteStart(since: before)
+            owners.audit.startNoteEnded()
+        }
     }
 
     /// Begins to watch the machine, and recovers what is stored.

@@ -133,6 +133,8 @@ struct HostTimeouts: Sendable {
     var release: UInt64 = 5_000_000_000
     /// The time after which an idle worker is retired.
     var idle: UInt64 = 30_000_000_000
+    /// How long an operator waits for a row of the audit that the store does not answer.
+    var auditRow: UInt64 = AuditCommands.rowWait
     /// The delay before a prestarted worker that got a run is replaced.
     var prestart: UInt64 = 10_000_000
     /// The delay of the next wake of a session whose handler creates new transfers in each wake.

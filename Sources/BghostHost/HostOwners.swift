@@ -59,9 +59,14 @@ struct HostOwners {
         )
         history = HistoryReader(store, services.threads, spawner: services.spawner)
         checkpoints = CheckpointCommands(commits, history, clock, log: log)
-        audit = AuditCommands(commits, history, clock, services.deadlines, log: log) {
-            manifest.value.host.timeZone
-        }
+        audit = AuditCommands(
+            commits,
+            history,
+            clock,
+            services.deadlines,
+            log: log,
+            rowWait: configuration.timeouts.auditRow
+        ) { manifest.value.host.timeZone }
         dispatcher = Dispatcher(
             Self.settings(configuration),
             moment: { clock.moment },
@@ -243,7 +248,7 @@ struct HostOwners {
             case .facts: facts.isLive(deadline)
             case .service, .watchdog: reporter.isLive(token, deadline)
             case .drain: drain.isLive(deadline)
-            case .auditHead: audit.isLive(deadline)
+            case .auditHead, .auditRow: audit.isLive(token, deadline)
             case .alerts, .heartbeat: alerts.isLive(token, deadline)
             case .fleet: fleet.isLive(deadline)
             }
@@ -280,7 +285,7 @@ struct HostOwners {
         case .clock: dates.checkClock()
         case .service, .watchdog: reporter.deadlinePassed(deadline)
         case .drain: drain.deadlinePassed()
-        case .auditHead: audit.deadlinePassed()
+        case .auditHead, .auditRow: audit.deadlinePassed(deadline)
         case .alerts, .heartbeat: alerts.deadlinePassed(deadline)
         case .fleet: fleet.deadlinePassed()
         }

@@ -20,7 +20,12 @@ import Testing
         let deadlines: Deadlines
         let log: HostLog
 
-        init(_ store: any Store, _ reactor: Reactor, _ settings: AuditSettings) throws {
+        init(
+            _ store: any Store,
+            _ reactor: Reactor,
+            _ settings: AuditSettings,
+            rowWait: UInt64 = AuditCommands.rowWait
+        ) throws {
             log = HostLog()
             deadlines = Deadlines(reactor)
             commits = CommitQueue(
@@ -36,7 +41,8 @@ import Testing
                 history,
                 DaemonClock(reactor),
                 deadlines,
-                log: log
+                log: log,
+                rowWait: rowWait
             ) { .utc }
             commits.begin(mayBlock: { false }, onPressure: { _ in })
         }
@@ -135,14 +141,68 @@ import Testing
             for _ in 0..<100 { owners.audit.noteLater(Self.entry()) }
             #expect(owners.deadlines.count == 1, "one deadline for all rows")
             let deadline = actor.reactor.deadline
-            #expect(before == .never && owners.audit.isLive(deadline))
+            #expect(before == .never && owners.audit.isLive(.auditHead, deadline))
             #expect(deadline >= MonotonicInstant.zero + AuditCommands.headPeriod)
-            owners.audit.deadlinePassed()
-            #expect(!owners.audit.isLive(deadline))
+            owners.audit.deadlinePassed(.auditHead)
+            #expect(!owners.audit.isLive(.auditHead, deadline))
             await ReactorActor.wait { owners.events().contains("audit.head") }
             let head = try #require(store.auditHead())
             let line = owners.log.entries(matching: LogFilter(), limit: 100).last?.message
             #expect(head.seq == 100 && line == "the audit ends with row \(head.text)")
+        }
+    }
+    @Test(.timeLimit(.minutes(5)))
+    func `A question waits for the row of the start, but not without bound`() async throws {
+        let store = MemoryStore()
+        try await ReactorActor.run { actor in
+            // Each wait is late in the turn after it.
+            let owners = try Owners(store, actor.reactor, AuditSettings(), rowWait: 0)
+            let question = AuditQuestion(AuditQuery(limit: 9))
+            func passDeadlines() {
+                owners.deadlines.handleDue(now: actor.reactor.now) {
+                    owners.audit.deadlinePassed($0)
+                }
+            }
+            owners.audit.startNoteBegan()
+            let late = Task {
+                _ = actor
+                return try await owners.audit.rows(question)
+            }
+            await ReactorActor.wait { owners.deadlines.count == 1 }
+            passDeadlines()
+            let refusal = await #expect(throws: OperatorRefusal.self) { _ = try await late.value }
+            #expect(refusal?.code == .unavailable)
+            #expect(refusal?.message.contains("the store does not answer") == true)
+            let early = Task {
+                _ = actor
+                return try await owners.audit.rows(question)
+            }
+            await ReactorActor.wait { owners.deadlines.count == 1 }
+            owners.audit.noteLater(Self.entry("start").with(.done))
+            owners.audit.startNoteEnded()
+            #expect(try await early.value.rows.map(\.entry.verb) == ["start"])
+            passDeadlines()
+            #expect(try await owners.audit.rows(question).rows.count == 1)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `The end of a verb does not wait without bound for its row`() async throws {
+        let store = ScriptedStore()
+        try await ReactorActor.run { actor in
+            let owners = try Owners(store, actor.reactor, AuditSettings(), rowWait: 0)
+            let end = Task {
+                _ = actor
+                await owners.audit.noteEnd(Self.entry().with(.done))
+            }
+            await ReactorActor.wait { !store.commits.isEmpty && owners.deadlines.count == 2 }
+            owners.deadlines.handleDue(now: actor.reactor.now) {
+                owners.audit.deadlinePassed($0)
+            }
+            await end.value
+            // It is not given up.
+            #expect(store.commits.count == 1)
+            await store.answerAll(.success(()))
         }
     }
 }

@@ -82,7 +82,7 @@ import Testing
 
     @Test(arguments: [
         TimerToken.run(1 << 40), .executor(.max), .audit(7), .explain(.max), .plugin(1000), .dates,
-        .facts, .placement, .clock, .alerts, .heartbeat,
+        .facts, .placement, .clock, .alerts, .heartbeat, .auditHead, .auditRow,
     ])
     func `Each token survives its form in the heap`(token: TimerToken) {
         #expect(TimerToken(token.raw) == token)

@@ -15,9 +15,9 @@ package protocol AuditControl: Sendable {
     /// Stores a row about what has happened already; it is kept until the store has room.
     func noteLater(_ entry: AuditEntry) async
 
-    /// Stores a row like `noteLater`, and returns when it is stored or the store fails.
+    /// Stores a row like `noteLater`, and returns when it is stored, or the store fails or does not answer.
     ///
-    /// So who has the answer finds the row.
+    /// So a client that has the answer finds the row.
     func noteEnd(_ entry: AuditEntry) async
 
     /// Stores a row about a refused attempt or a login, unless there were too many or the store fails.

@@ -16,6 +16,8 @@ internal import BghostStore
 package final class AuditCommands {
     /// How often the head goes to the log while rows are added, nanoseconds.
     package static let headPeriod: UInt64 = 3_600_000_000_000
+    /// How long a caller waits for a row that the store does not answer, nanoseconds.
+    package static let rowWait: UInt64 = 10_000_000_000
 
     private let commits: CommitQueue
     private let history: HistoryReader
@@ -29,16 +31,25 @@ package final class AuditCommands {
     /// When the head goes to the log; `nil` without a row since the last time.
     private var headDeadline: MonotonicInstant?
     private var isChecking = false
+    private let waits: RowWaits
+    /// Whether the row of the start is stored, or has failed, or there is none.
+    private var isStartNoted = true
+    /// The questions that wait for the row of the start.
+    private var startWaits: [UInt64] = []
 
-    /// - Parameter zone: the zone of the manifest.
+    /// - Parameters:
+    ///   - rowWait: how long a caller waits for a row, nanoseconds.
+    ///   - zone: the zone of the manifest.
     package init(
         _ commits: CommitQueue,
         _ history: HistoryReader,
         _ clock: DaemonClock,
         _ deadlines: Deadlines,
         log: HostLog,
+        rowWait: UInt64 = AuditCommands.rowWait,
         zone: @escaping () -> ZoneTable
     ) {
+        waits = RowWaits(clock, deadlines, bound: rowWait)
         self.commits = commits
         self.history = history
         self.clock = clock
@@ -79,11 +90,14 @@ package final class AuditCommands {
         rowAdded()
     }
 
-    /// Stores a row about what has happened already, and returns when it is stored or the store fails.
+    /// Stores a row about what has happened already, and returns when it is stored, or the store fails or does
+    /// not answer.
     package nonisolated(nonsending) func noteEnd(_ entry: AuditEntry) async {
         rowAdded()
         // The store's health is reported elsewhere, and the row is kept until there is room.
-        _ = await commits.committed([.audited(entry)])
+        _ = await waits.wait { [waits] number in
+            commits.commitOrReport([.audited(entry)]) { _ in waits.resume(number) }
+        }
     }
 
     /// Stores a row about a refused attempt or a login, unless there were too many.
@@ -98,11 +112,35 @@ package final class AuditCommands {
         noteLater(entry.with(entry.status, code: entry.code, refs: "dropped:\(dropped)"))
     }
 
+    // MARK: The row of the start
+
+    /// Begins to note what the start took up; questions wait for the row.
+    package func startNoteBegan() { isStartNoted = false }
+
+    /// Answers the questions that wait for the row of the start.
+    package func startNoteEnded() {
+        isStartNoted = true
+        for number in startWaits { waits.resume(number) }
+        startWaits = []
+    }
+
+    private nonisolated(nonsending) func waitForStart() async throws(OperatorRefusal) {
+        guard !isStartNoted else { return }
+        if await waits.wait({ startWaits.append($0) }) { return }
+        startWaits.removeAll { !waits.isWaiting($0) }
+        throw OperatorRefusal(
+            .unavailable,
+            "the store does not answer: the row about the start of this daemon is not stored after "
+                + DurationText.of(nanoseconds: waits.bound),
+            fix: "look for errors of the disk in the kernel's log, and ask again"
+        )
+    }
+
     // MARK: Questions
 
-    /// A page of rows.
+    /// A page of rows; after the start, once it has the row about it.
     ///
-    /// - Throws: if a time of the question cannot be read.
+    /// - Throws: if a time of the question cannot be read, or if the store does not answer.
     package nonisolated(nonsending) func rows(
         _ question: AuditQuestion
     ) async throws(OperatorRefusal) -> AuditPage {
@@ -113,6 +151,7 @@ package final class AuditCommands {
         if let until = question.until {
             query.until = try clock.past(until, of: "until", in: zone())
         }
+        try await waitForStart()
         let wanted = query
         return await history.ask { $0.audit(wanted) }
     }
@@ -157,9 +196,12 @@ package final class AuditCommands {
         deadlines.arm(.auditHead, at: deadline)
     }
 
-    package func isLive(_ deadline: MonotonicInstant) -> Bool { deadline == headDeadline }
+    package func isLive(_ token: TimerToken, _ deadline: MonotonicInstant) -> Bool {
+        token == .auditRow ? waits.isLive(deadline) : deadline == headDeadline
+    }
 
-    package func deadlinePassed() {
+    package func deadlinePassed(_ token: TimerToken) {
+        guard token == .auditHead else { return waits.deadlinePassed() }
         headDeadline = nil
         // The answer comes from another thread; there is nothing to wait for.
         reference.performAsync { await $0.logHead() }

@@ -74,6 +74,8 @@ package enum TimerToken: Equatable {
     case drain
     /// The head of the audit goes to the log.
     case auditHead
+    /// A row of the audit is not stored in time.
+    case auditRow
     /// What is expected of tasks is compared, or an alert is told.
     case alerts
     /// The next report that the daemon lives.
@@ -99,6 +101,7 @@ package enum TimerToken: Equatable {
             case 9: self = .alerts
             case 10: self = .heartbeat
             case 11: self = .fleet
+            case 12: self = .auditRow
             default: self = .explain(UInt32(truncatingIfNeeded: raw >> 4))
             }
         default: self = .run(raw)
@@ -122,6 +125,7 @@ package enum TimerToken: Equatable {
         case .alerts: 7 << 61 | 9
         case .heartbeat: 7 << 61 | 10
         case .fleet: 7 << 61 | 11
+        case .auditRow: 7 << 61 | 12
         case .explain(let serial): 7 << 61 | UInt64(serial) << 4 | 4
         }
     }
