@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostAPI
 internal import BghostBase
 internal import BghostLinux
+internal import BghostModel
 internal import BghostServices
 
 /// What the owners of a daemon share: its configuration, clocks and threads.
@@ -41,6 +43,11 @@ extension SharesServices {
     var timeouts: HostTimeouts { services.timeouts }
     /// The monotonic time at which this turn of the reactor began.
     var now: MonotonicInstant { services.now }
+
+    /// Writes a line of the log once the audit has the last row of the verb under way; at once outside of one.
+    func logWhenNoted(_ level: LogEntry.Level, _ event: String, _ text: String) {
+        AuditDetail.whenNoted { [log] in log.write(level, event, text) }
+    }
 }
 
 /// An owner's reference to another owner, set once when the host connects its owners.

@@ -58,8 +58,10 @@ extension AuditControl {
         var random = SystemRandomNumberGenerator()
         let number = "op:" + String(random.next(), radix: 16)
         try await note(entry.with(.begun, refs: number))
+        let detail = AuditDetail()
+        // A reader that follows the log asks for the row next.
+        defer { detail.noted() }
         do {
-            let detail = AuditDetail()
             let value = try await AuditDetail.$current.withValue(detail) { try await body() }
             var end = entry.with(.done, refs: number, detail: detail.text)
             end.at = now()

@@ -96,10 +96,27 @@ package final class AuditDetail: Sendable {
     @TaskLocal package static var current: AuditDetail?
 
     private let lines = Mutex<[String]>([])
+    private let waiting = Mutex<[@Sendable () -> Void]>([])
 
     package init() {}
 
     package func add(_ changes: [String]) { lines.withLock { $0 += changes } }
+
+    /// Calls a function once the last row of the verb under way is stored, or the store fails or does not
+    /// answer; at once outside of a verb.
+    package static func whenNoted(_ body: @escaping @Sendable () -> Void) {
+        guard let current else { return body() }
+        current.waiting.withLock { $0.append(body) }
+    }
+
+    /// Calls what waits for the last row.
+    func noted() {
+        let waiting = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for body in waiting { body() }
+    }
 
     /// A line for each change, as many as a row keeps.
     package var text: String {

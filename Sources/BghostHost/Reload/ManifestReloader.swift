@@ -74,12 +74,12 @@ final class ManifestReloader: SharesServices {
         defer { reporter.reloadEnded() }
         do throws(OperatorRefusal) {
             let report = try await reloadOnce(ofFiles: ofFiles)
-            log.write(.info, "manifest.reloaded", report.logText)
+            logWhenNoted(.info, "manifest.reloaded", report.logText)
             AuditDetail.current?.add(report.linesWithoutSecrets)
             return report
         } catch {
             let details = error.candidates.map { "\n  \($0)" }.joined()
-            log.write(.error, "manifest.refused", error.message + details)
+            logWhenNoted(.error, "manifest.refused", error.message + details)
             throw error
         }
     }

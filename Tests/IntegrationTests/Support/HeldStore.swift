@@ -12,6 +12,8 @@ import Synchronization
 final class HeldStore: Store {
     private struct State {
         var isHeld = false
+        /// Begins to hold with the first commit that it wants.
+        var mustHold: (@Sendable ([StoreChange]) -> Bool)?
         var waiting: [@Sendable () -> Void] = []
         /// Held while questions are to wait.
         var holdsQuestions = false
@@ -45,6 +47,18 @@ final class HeldStore: Store {
     }
 
     func hold() { state.withLock { $0.isHeld = true } }
+
+    /// Holds the next row of the audit with this verb and status, and all that is committed after it.
+    func hold(rowOf verb: String, _ status: AuditStatus) {
+        state.withLock { state in
+            state.mustHold = { changes in
+                changes.contains {
+                    guard case .audited(let row) = $0 else { return false }
+                    return row.verb == verb && row.status == status
+                }
+            }
+        }
+    }
 
     /// Makes every question wait on its own thread, until `letQuestionsGo`.
     func holdQuestions() { state.withLock { $0.holdsQuestions = true } }
@@ -99,7 +113,10 @@ final class HeldStore: Store {
         onFailure: CommitFailurePolicy,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
-        let isHeld = state.withLock { $0.isHeld }
+        let isHeld = state.withLock { state in
+            if state.mustHold?(changes) == true { (state.isHeld, state.mustHold) = (true, nil) }
+            return state.isHeld
+        }
         // Questions see what is not answered yet, as those of a real store do.
         store.commit(changes) { [self] result in
             guard isHeld else { return completion(result) }
