@@ -187,6 +187,35 @@ import Testing
         #expect(third.runs.map(\.task) == ["rare.1"])
     }
 
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
+    func `The followers of a run are selected`(inMemory: Bool) async throws {
+        let store: any Store =
+            inMemory ? MemoryStore() : try SQLiteStore(path: path) { Issue.record("\($0)") }
+        defer { store.close() }
+        var changes: [StoreChange] = []
+        for number in 1...30 {
+            var record = Sample.ended(number, request: 1000 + number, task: "t\(number % 2)")
+            record.submitterRun = number % 3 == 0 ? nil : Sample.id(number % 3)
+            changes += [
+                .accepted(Sample.request(1000 + number, task: record.task), replacing: nil),
+                .runStarted(
+                    Sample.begun(number, request: 1000 + number, task: record.task)
+                ),
+                .runEnded(record, then: .consumed),
+            ]
+        }
+        try await StoreConformance(store: store).commit(changes)
+        for task in [nil, "t0"] {
+            var filter = RunFilter(task: task)
+            filter.submitterRun = Sample.id(2)
+            let found = store.runs(RunQuery(filter, limit: 100)).runs
+            #expect(found.count == (task == nil ? 10 : 5))
+            #expect(found.allSatisfy { $0.submitterRun == Sample.id(2) })
+            filter.submitterRun = Sample.id(9)
+            #expect(store.runs(RunQuery(filter, limit: 100)).runs.isEmpty)
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func `Each combination walks an index`() throws {
         let store = try SQLiteStore(path: path) { Issue.record("\($0)") }
         defer { store.close() }

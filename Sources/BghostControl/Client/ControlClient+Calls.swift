@@ -77,6 +77,7 @@ extension ControlClient {
             .with("outcome", state).with("since", question.since).with("until", question.until)
             .with("id", filter.idPrefix).with("text", filter.text).with("before", query.before)
             .with("after", query.after).with("limit", query.limit).with("tag", question.tag)
+            .with("submitterRun", filter.submitterRun?.description)
         return try await call(.GET, path, Schema.runs)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostBase
 internal import BghostModel
 
 extension Endpoint {
@@ -17,6 +18,10 @@ extension Endpoint {
         QueryKey("until", "Only what ended before this time."),
         QueryKey("id", "Only runs whose id begins like this."),
         QueryKey("text", "Only runs whose message has this text, at most 200 bytes."),
+        QueryKey(
+            "submitterRun",
+            "Only runs whose request was submitted in this run or follows its success; a whole id."
+        ),
         QueryKey("before", "Only runs before this number: `next` of the page before."),
         QueryKey("after", "Only runs after this number: `newer` of an earlier answer."),
         .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual),
@@ -51,6 +56,16 @@ extension Query {
             throw .badRequest("`text` is longer than \(Endpoint.textBytesMax) bytes")
         }
         filter.idPrefix = text("id")?.uppercased()
+        if let text = text("submitterRun") {
+            filter.submitterRun = RunID(text)
+            guard filter.submitterRun != nil else {
+                throw ControlFault(
+                    .badRequest,
+                    "`\(TerminalText.escaped(String(text.prefix(40))))` is no id of a run",
+                    fix: "give the whole id, 26 characters, as `id` of `GET /v1/runs` has it"
+                )
+            }
+        }
         let limit =
             try number("limit", in: 1...ControlLimits.runsMax) ?? ControlLimits.runsUsual
         return RunQuestion(

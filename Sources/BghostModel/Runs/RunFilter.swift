@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 
 /// Selects runs; every condition that is set must hold.
 package struct RunFilter: Equatable, Sendable {
@@ -38,6 +38,8 @@ package struct RunFilter: Equatable, Sendable {
     package var idPrefix: String?
     /// A part of the message; ASCII letters match both cases.
     package var text: String?
+    /// The run in which the run's request was submitted, or whose success it followed.
+    package var submitterRun: RunID?
     /// The tasks of a tag; no client sets it.
     package var tagged: TaggedTasks?
 
@@ -70,6 +72,7 @@ package struct RunFilter: Equatable, Sendable {
             && (since ?? .min) <= end && (until.map { end < $0 } ?? true)
             && (idPrefix.map { record.id.description.hasPrefix($0) } ?? true)
             && (text.map { Self.contains(record.message, $0) } ?? true)
+            && (submitterRun.map { $0 == record.submitterRun } ?? true)
             && (tagged?.contains(record.task) ?? true)
     }
 

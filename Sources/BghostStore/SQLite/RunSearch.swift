@@ -126,6 +126,7 @@ struct RunSearch {
             add("coalesce(ended_at, at) >= ?", filter.since.map { .number($0) })
             add("coalesce(ended_at, at) < ?", filter.until.map { .number($0) })
             add("instr(lower(message), lower(?)) > 0", filter.text.map { .text($0) })
+            add("submitter_run = ?", filter.submitterRun.map { .id($0) })
         }
 
         private mutating func add(_ condition: String, _ value: Value?) {

@@ -45,9 +45,13 @@ struct RouteSubjects {
             "/v1/runs": (
                 [
                     "/v1/runs", "/v1/runs?task=fail&limit=1", "/v1/runs?outcome=running",
+                    "/v1/runs?submitterRun=\(unknown)",
                     "/v1/runs?outcome=unsuccessful&since=2h&until=00:00&plugin=p&text=x&id=0&before=9&after=0",
                 ],
-                ["/v1/runs?task=nosuch", "/v1/runs?since=soon", "/v1/runs?outcome=bad"]
+                [
+                    "/v1/runs?task=nosuch", "/v1/runs?since=soon", "/v1/runs?outcome=bad",
+                    "/v1/runs?submitterRun=0",
+                ]
             ),
             "/v1/starts": (
                 [
