@@ -20,6 +20,8 @@ export const prose = (text) =>
 export const quiet = (...content) => el("span", { class: "quiet" }, content);
 
 export const taskLink = (id) => el("a", { class: "name", href: href("tasks", id) }, theirs(id));
+/** The tags of a task; each leads to the tasks that have it. */
+export const tagLinks = (tags) => tags?.length > 0 && el("span", { class: "tags" }, tags.map((tag) => el("a", { class: "tag", href: href("tasks", null, { tag }), "aria-label": `tag ${tag}` }, theirs(tag))));
 export const pluginLink = (name) => el("a", { href: href("plugins", null, { text: name }) }, theirs(name));
 export const shortId = (id) => `…${id.slice(-8)}`;
 export const runLink = (id, text) =>

@@ -1,18 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 import { act, expireRun, runNow, stopRun } from "./actions.js";
 import { el, svg } from "./dom.js";
-import { block, facts, faultOf, heading, json, panel, pluginLink, progressOf, quiet, runBadge, runColumns, shortId, table, taskLink, theirs } from "./parts.js";
+import { block, facts, faultOf, heading, json, panel, pluginLink, progressOf, prose, quiet, runBadge, runColumns, runLink, shortId, table, taskLink, theirs } from "./parts.js";
 import { bytes, count, duration, now, number, when } from "./time.js";
+
+/** How many runs and waiting requests that follow the run are shown. */
+const FOLLOWERS = 20;
+/** How many waiting requests of runs are looked through. */
+const WAITING = 200;
+const HOUR = 3600_000;
 
 async function load(ctx) {
 	const { local } = ctx;
-	// A run that has ended does not change; its log may, until its plugin has let go of it.
-	if (local.ended && Date.now() - local.ended > 5000) return local.data;
-	const [{ run }, { entries }] = await Promise.all([ctx.get(`/v1/runs/${encodeURIComponent(ctx.id)}`), ctx.get("/v1/logs", { run: ctx.id, limit: 200 })]);
-	const { runs } = run.outcome || run.attempt > 1 ? await ctx.get("/v1/runs", { task: run.task, limit: 100 }) : { runs: [] };
-	if (run.outcome) local.ended ??= Date.now();
-	local.data = { run, entries, attempts: runs.filter((each) => each.request === run.request) };
-	return local.data;
+	// A run that has ended does not change; its log may, until its plugin has let go of it. What follows it comes later.
+	if (!local.ended || Date.now() - local.ended <= 5000) {
+		const [{ run }, { entries }] = await Promise.all([ctx.get(`/v1/runs/${encodeURIComponent(ctx.id)}`), ctx.get("/v1/logs", { run: ctx.id, limit: 200 })]);
+		const { runs } = run.outcome || run.attempt > 1 ? await ctx.get("/v1/runs", { task: run.task, limit: 100 }) : { runs: [] };
+		if (run.outcome) local.ended ??= Date.now();
+		local.data = { run, entries, attempts: runs.filter((each) => each.request === run.request) };
+	}
+	return { ...local.data, followers: await followersOf(ctx, local.data.run) };
+}
+
+/** The runs and the waiting requests that this run submitted, or that follow its success. */
+async function followersOf(ctx, run) {
+	const query = { submitterRun: run.id, since: run.startedAt ?? run.submittedAt, limit: FOLLOWERS };
+	const [answer, waiting] = await Promise.all([ctx.get("/v1/runs", query), ctx.get("/v1/pending", { submitter: "run", limit: WAITING })]);
+	let { runs } = answer;
+	// The daemon has looked through the newest runs only. Most followers run soon.
+	if (!runs.length && answer.next && run.endedAt) ({ runs } = await ctx.get("/v1/runs", { ...query, until: new Date(Date.parse(run.endedAt) + HOUR).toISOString() }));
+	return { runs, requests: waiting.requests.filter((request) => request.submitterRun === run.id).slice(0, FOLLOWERS) };
+}
+
+function followersPanel({ runs, requests }) {
+	return panel(
+		"Followers",
+		{ id: "followers", note: count(runs.length + requests.length, "request") },
+		requests.length > 0 &&
+			table(
+				"Waiting requests that follow the run",
+				[
+					["Task", (request) => taskLink(request.task), "task"],
+					["Request", (request) => el("code", { title: request.id }, shortId(request.id)), "fit"],
+					["Waits for", (request) => prose(request.waitingFor.join("; ")), "wide"],
+				],
+				requests,
+				(request) => request.id,
+				"",
+			),
+		runs.length > 0 && table("Runs that follow the run", runColumns(true), runs, (each) => each.id, ""),
+	);
 }
 
 /** What happened when; a time that the daemon did not record is derived where it can be. */
@@ -101,7 +138,7 @@ const logTable = (entries) =>
 		"The daemon's log no longer has lines of this run.",
 	);
 
-function view(ctx, { run, entries, attempts }) {
+function view(ctx, { run, entries, attempts, followers }) {
 	const message = faultOf(run);
 	const isLive = !run.outcome;
 	return [
@@ -129,6 +166,7 @@ function view(ctx, { run, entries, attempts }) {
 				run.crash && crashPanel(run.crash),
 				panel("Result", { id: "result" }, run.result == null ? el("p", { class: "empty" }, isLive ? "It has not ended." : "The handler returned none.") : block("Result", json(run.result))),
 				panel("Log", { id: "log", note: entries.length ? number(entries.length) : null }, logTable(entries)),
+				followers.runs.length + followers.requests.length > 0 && followersPanel(followers),
 				attempts.length > 1 && panel("Attempts", { id: "attempts", note: count(attempts.length, "run") }, table("Attempts of the request", runColumns(false), attempts, (each) => each.id, "")),
 			),
 			panel(
@@ -137,6 +175,7 @@ function view(ctx, { run, entries, attempts }) {
 				facts([
 					["Run", el("code", null, run.id)],
 					["Request", el("code", null, run.request)],
+					["Predecessor", run.submitterRun && runLink(run.submitterRun)],
 					["Attempt", run.attempt],
 					["Kind", run.kind],
 					["Plugin", [pluginLink(run.plugin), run.pluginVersion && ` ${run.pluginVersion}`]],

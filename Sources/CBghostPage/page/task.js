@@ -2,7 +2,7 @@
 import { act, clearThrottle, pauseTask, resumeTask, runNow, withdraw } from "./actions.js";
 import { durations } from "./chart.js";
 import { el } from "./dom.js";
-import { badge, block, facts, heading, href, isFailure, json, linkButton, panel, pluginLink, progressOf, prose, quiet, runBadge, runColumns, runLink, runtimeOf, table, theirs } from "./parts.js";
+import { badge, block, facts, heading, href, isFailure, json, linkButton, panel, pluginLink, progressOf, prose, quiet, runBadge, runColumns, runLink, runtimeOf, table, tagLinks, theirs } from "./parts.js";
 import { bytes, count, duration, number, when } from "./time.js";
 import { stateOf } from "./tasks.js";
 
@@ -168,6 +168,7 @@ function view(ctx, { why, runs, throttle, task }) {
 					facts([
 						["Plugin", task && pluginLink(task.plugin)],
 						["Kind", task?.kind ?? known?.kind],
+						["Tags", tagLinks(task?.tags)],
 						["Schedule", why.schedule ? theirs(why.schedule.text) : "none"],
 						["Next start", first?.earliestStart && first.certain ? [when(first.earliestStart), ", ", when(first.earliestStart, "short")] : why.schedule?.next ? [when(why.schedule.next), ", ", when(why.schedule.next, "short")] : null],
 						["Runtime limit", known && duration(known.limitSeconds)],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { act, pauseTask, resumeTask, runNow } from "./actions.js";
 import { el } from "./dom.js";
-import { allOf, badge, choose, filters, has, heading, href, isFailure, pluginLink, prose, quiet, runBadge, search, table, taskLink } from "./parts.js";
+import { allOf, badge, choose, filters, has, heading, href, isFailure, pluginLink, prose, quiet, runBadge, search, table, tagLinks, taskLink } from "./parts.js";
 import { count, duration, when } from "./time.js";
 
 /** How many rows are shown at once. */
@@ -58,7 +58,9 @@ function view(ctx) {
 	const { status, query } = ctx;
 	const test = TESTS[query.state] ?? (() => true);
 	const plugins = [...new Set(status.tasks.map((task) => task.plugin))].sort();
-	const found = status.tasks.filter((task) => has(task.id, query.text) && test(task) && (!query.plugin || task.plugin === query.plugin));
+	// A tag of the address may have left the manifest; the filter shows it all the same.
+	const tags = [...new Set([...status.tasks.flatMap((task) => task.tags ?? []), ...(query.tag ? [query.tag] : [])])].sort();
+	const found = status.tasks.filter((task) => has(task.id, query.text) && test(task) && (!query.plugin || task.plugin === query.plugin) && (!query.tag || task.tags?.includes(query.tag)));
 	const [order, down] = [(query.sort ?? "").replace("-", ""), (query.sort ?? "").startsWith("-")];
 	if (ORDERS[order]) found.sort((a, b) => (down ? -1 : 1) * ORDERS[order](a, b));
 	const last = Math.max(0, Math.ceil(found.length / WINDOW) - 1);
@@ -72,6 +74,7 @@ function view(ctx) {
 			search(ctx, "text", "Filter by identifier", "identifier"),
 			choose(ctx, "state", "State", STATES),
 			choose(ctx, "plugin", "Plugin", allOf(plugins)),
+			tags.length > 0 && choose(ctx, "tag", "Tag", allOf(tags)),
 		),
 		status.tasksOmitted > 0 && el("p", { class: "quiet" }, `${count(status.tasksOmitted, "identifier")} of families used longer ago are not listed.`),
 		el(
@@ -80,7 +83,7 @@ function view(ctx) {
 			table(
 				"Tasks",
 				[
-					["Task", (task) => taskLink(task.id), "task", "name"],
+					["Task", (task) => [taskLink(task.id), tagLinks(task.tags)], "task", "name"],
 					["State", stateOf, "fit"],
 					["Last run", (task) => (task.last ? [el("a", { class: "bare", href: href("runs", task.last.id) }, runBadge(task.last)), " ", quiet(when(task.last.endedAt))] : quiet("–")), "fit", "last"],
 					["Duration", (task) => (task.last ? duration(task.last.durationSeconds) : ""), "fit num less"],
