@@ -39,6 +39,14 @@ import Testing
         #expect(committed == generated, "set BGHOST_WRITE_API=1 to write the page anew")
     }
 
+    @Test(arguments: [
+        #""tags": ["nightly"]"#, #""submitterRun": ""#, "| `tag` |", "| `submitterRun` |",
+        "`replace`, `keep` or `update`", "### `GET /v1/days`", "### `bghost.days/1`",
+    ])
+    func `The page has tags, chains and sums by day`(part: String) throws {
+        #expect(try APIReference.markdown().contains(part))
+    }
+
     @Test func `Each endpoint has a route, and each route an endpoint`() {
         let server = ControlServer(
             host: MemoryHost(),

@@ -109,7 +109,7 @@ struct OperatorRouteTests {
     @Test(arguments: [
         (#"{"task":"a","latestBegin":"soon"}"#, "RFC 3339"),
         (#"{"task":"a","latestBegin":7}"#, "a number"),
-        (#"{"task":"a","onConflict":"fight"}"#, "neither"),
+        (#"{"task":"a","onConflict":"fight"}"#, #"is none of "replace", "keep", "update""#),
         (#"{"task":"a","onConflict":true}"#, "onConflict"),
         (#"{"task":"a","ignoresRequirements":"yes"}"#, "ignoresRequirements"),
     ])
@@ -124,7 +124,7 @@ struct OperatorRouteTests {
     @Test(arguments: [
         Submission(task: "a"),
         Submission(task: "a", parameters: #"{"b":[1]}"#, earliestBegin: 0, priority: 1000),
-        Submission(task: "a", ignoresRequirements: true),
+        Submission(task: "a", onConflict: .update, ignoresRequirements: true),
     ])
     func `Submissions arrive whole`(_ submission: Submission) throws {
         let body = APICoder.json(API.SubmitBody(submission))

@@ -51,7 +51,8 @@ extension API.SubmitBody: RequestBody {
         "earliestBegin": "is not a time as RFC 3339 has it",
         "latestBegin": "is not a time as RFC 3339 has it",
         "toleranceSeconds": "is not a number from 0 to 2592000",
-        "onConflict": "is neither \"replace\" nor \"keep\"",
+        "onConflict": "is none of "
+            + Submission.Conflict.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "),
         "priority": "is not a whole number from 0 to 1000",
     ]
 

@@ -59,8 +59,8 @@ enum APIReference {
         """
 
     private static let answersHead = """
-        An example of each. The doc comments in `Sources/BghostAPI` say what each key means, with its unit. Times are
-        RFC 3339, durations seconds.
+        An example of each. [openapi.json](openapi.json) says what each key means, with its unit, and when it is absent.
+        Times are RFC 3339, durations seconds.
 
 
         """

@@ -26,6 +26,7 @@ extension APISamples {
             earliestBegin: minute + 60 * second,
             priority: 500,
             parameters: #"{"folder":"photos"}"#,
+            submitter: .run(id(5)),
             waitingFor: ["earliest begin date: in 60 s"],
             outlook: StartOutlook(
                 earliest: minute + 60 * second,
@@ -56,7 +57,8 @@ extension APISamples {
         duration: .milliseconds(3250),
         usage: RunUsage(cpu: .milliseconds(120), peakMemoryBytes: 20_971_520, outputBytes: 42),
         kind: .refresh,
-        details: RunDetails(crash: nil, output: "3 files uploaded\n")
+        details: RunDetails(crash: nil, output: "3 files uploaded\n"),
+        submitterRun: id(5)
     )
 
     static let readableDeadLetter = DeadLetter(
@@ -99,7 +101,13 @@ extension APISamples {
         slots: 4,
         isDraining: false,
         tasks: [
-            TaskStatus(identifier: task, plugin: "backup", kind: .refresh, last: readableRun)
+            TaskStatus(
+                identifier: task,
+                plugin: "backup",
+                kind: .refresh,
+                last: readableRun,
+                tags: ["nightly"]
+            )
         ],
         plugins: [
             PluginStatus(

@@ -169,7 +169,7 @@ extension Endpoint {
         ("toleranceSeconds", "How much later it may start, 0 to 2592000; absent: the task's own."),
         (
             "onConflict",
-            "What becomes of a pending request: `replace`, or `keep`; absent: `replace`."
+            "What becomes of a pending request: `replace`, `keep` or `update`; absent: `replace`."
         ),
         ("priority", "0 to 1000; absent: the task's own."),
         (
