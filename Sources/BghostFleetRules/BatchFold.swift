@@ -9,6 +9,8 @@ package import BghostPolicy
 /// A request that is accepted and closed within a batch leaves nothing; one that is leased and ends leaves
 /// its end. The store therefore writes each row once, however many transitions it had.
 ///
+/// A change costs O(1), `take` O(requests with a change since the last one); the other questions are O(1).
+///
 /// The daemon does not use it yet.
 package struct BatchFold: Sendable {
     /// A change that cannot follow the changes before it: a bug in bghost.
@@ -22,6 +24,8 @@ package struct BatchFold: Sendable {
     private var ended: [RunRecord] = []
     private var memories: [FleetBatch.Remembered] = []
     private var memoryPlaces: [String: Int] = [:]
+    /// The changes of each partition: its requests with a net change, and its identifiers with a state.
+    private var counts = PartitionCounts()
 
     package init() {}
 
@@ -30,8 +34,12 @@ package struct BatchFold: Sendable {
 
     /// Whether it has a change of a partition.
     package func concerns(_ partition: PartitionID) -> Bool {
-        memories.contains { $0.partition == partition }
-            || places.values.contains { rows[$0]?.partition == partition }
+        var work = 0
+        return concerns(partition, work: &work)
+    }
+
+    func concerns(_ partition: PartitionID, work: inout Int) -> Bool {
+        counts.contains(partition, work: &work)
     }
 
     /// Adds a transaction of the scheduler.
@@ -72,13 +80,17 @@ package struct BatchFold: Sendable {
     }
 
     /// Returns the batch, and starts an empty one.
-    package mutating func take() -> FleetBatch {
+    package mutating func take() -> FleetBatch { takeCounted().batch }
+
+    /// Returns the batch with the number of its changes in each partition, and starts an empty one.
+    mutating func takeCounted() -> (batch: FleetBatch, counts: PartitionCounts) {
         var batch = FleetBatch()
         batch.rows = rows.compactMap(\.self)
         batch.ended = ended
         batch.memories = memories
+        let counts = counts
         self = BatchFold()
-        return batch
+        return (batch, counts)
     }
 
     private mutating func end(
@@ -116,6 +128,7 @@ package struct BatchFold: Sendable {
         guard let place = places[id], let before = rows[place] else {
             places[id] = rows.count
             rows.append(RowChange(partition: partition, id: id, before: mark, after: state))
+            counts.add(partition)
             return
         }
         guard (before.after?.mark ?? .absent) == mark, before.partition == partition else {
@@ -124,6 +137,7 @@ package struct BatchFold: Sendable {
         if before.before == .absent, state == nil {
             rows[place] = nil
             places[id] = nil
+            counts.remove(partition)
         } else {
             rows[place]?.after = state
         }
@@ -135,6 +149,7 @@ package struct BatchFold: Sendable {
         } else {
             memoryPlaces[memory.identifier] = memories.count
             memories.append(FleetBatch.Remembered(partition: partition, memory: memory))
+            counts.add(partition)
         }
     }
 }

@@ -15,6 +15,8 @@ package enum PartitionShare {
     /// The sum for all hosts is at least the number of partitions, so none stays without an owner. It may be
     /// greater by less than the number of hosts; the last host to claim then owns that many fewer.
     ///
+    /// O(hosts).
+    ///
     /// - Parameter all: the slots of each live host, this one included.
     package static func share(partitions: Int, slots: Int, among all: [Int]) -> Int {
         let slots = counted(slots)
@@ -28,6 +30,8 @@ package enum PartitionShare {
     private static func counted(_ slots: Int) -> Int { min(max(0, slots), slotsMax) }
 
     /// The partitions above the share that a host gives back now, the last ones first.
+    ///
+    /// It sorts `owned` if there are any; otherwise it is O(1).
     ///
     /// - Parameters:
     ///   - idle: those without a run or an unsent change; only these can be given back at once.

@@ -4,6 +4,7 @@ import BghostBase
 @testable import BghostFleetRules
 import BghostModel
 import BghostPolicy
+import BghostTestSupport
 import Testing
 
 @Suite struct BatchQueueTests {
@@ -88,5 +89,59 @@ import Testing
         #expect(queue.concerns(other))
         queue.answered()
         #expect(!queue.concerns(other))
+    }
+
+    /// The answer is that of a search through the whole batch, which costs too much to make it each time.
+    @Test(arguments: SeededGenerator.seeds(10))
+    func `A queue knows the partitions of its changes`(seed: UInt64) throws {
+        var history = FleetHistory(seed: seed)
+        var queue = BatchQueue()
+        var kinds: Set<Bool> = []
+        for _ in 0..<200 {
+            for _ in 0..<history.count(upTo: 3) {
+                let change = history.next()
+                #expect(try queue.add([change.change], in: change.partition).local.isEmpty)
+            }
+            var copy = queue
+            // What is under way is looked at below; here is what waits behind it.
+            copy.answered()
+            let waiting = try copy.send().batch
+            let batches = [waiting] + (queue.underWay.map { [$0.batch] } ?? [])
+            for number in 0..<FleetHistory.partitions {
+                let partition = PartitionID(number: number)
+                let isFound = batches.contains { batch in
+                    batch.rows.contains { $0.partition == partition }
+                        || batch.memories.contains { $0.partition == partition }
+                }
+                #expect(queue.concerns(partition) == isFound)
+                kinds.insert(isFound)
+            }
+            if history.count(upTo: 1) == 0 {
+                queue.answered()
+            } else if queue.underWay == nil {
+                // The batch is under way from here on.
+                _ = try queue.send()
+            }
+        }
+        #expect(kinds == [true, false])
+    }
+
+    @Test func `The work for a partition does not grow with the changes`() throws {
+        func work(changes: Int) throws -> Int {
+            var queue = BatchQueue()
+            for batch in 0..<2 {
+                for number in 0..<changes {
+                    #expect(try accept(batch * changes + number, &queue) > 0)
+                }
+                // The second one waits behind the first.
+                _ = queue.next()
+            }
+            var work = 0
+            #expect(!queue.concerns(PartitionID(number: 1), work: &work))
+            #expect(queue.concerns(Self.partition, work: &work))
+            return work
+        }
+        let few = try work(changes: 1)
+        #expect(try work(changes: 5_000) == few && few <= 4)
     }
 }
