@@ -6,13 +6,18 @@ internal import BghostPolicy
 
 /// The fleet's store as a value in memory, for simulations and tests.
 ///
+/// Its calls are not made for large fleets: finding a host by its name and a share are O(hosts), and a
+/// registration, a claim, `leave` and each host that is declared dead cost O(partitions of the fleet) in
+/// addition, a claim a sort of them. `resume` is O(nonces without an answer), at most 64; a batch is O(its
+/// changes); `contents` sorts the rows of its partition.
+///
 /// The daemon does not use it.
 package struct MemoryFleet: PartitionStore, Sendable {
     /// A host; it stays after its death, so that its name keeps its number.
     private struct Host: Sendable {
         var terms: HostTerms
-        var incarnation = 0
-        var connection = 0
+        var incarnation = FenceNumber.none
+        var connection = FenceNumber.none
         var lastBatch: Int64 = 0
         /// Whether it may change anything: registered, and not declared dead since.
         var isLive = false
@@ -48,6 +53,10 @@ package struct MemoryFleet: PartitionStore, Sendable {
     var isFenced = true
     /// The same for the comparison of rows.
     var comparesRows = true
+    /// The same for the nonces: without them, a fence has only the counters of the store.
+    var comparesNonces = true
+    /// The same for the connection that a claim begins.
+    var claimsConnect = true
 
     /// - Parameters:
     ///   - partitions: the partitions of each pool, 1 or more.
@@ -70,15 +79,16 @@ package struct MemoryFleet: PartitionStore, Sendable {
 
     // MARK: Hosts
 
-    package func incarnation(of name: String) -> Int {
-        hosts.first { $0.terms.name == name }?.incarnation ?? 0
+    package func incarnation(of name: String) -> FenceNumber {
+        hosts.first { $0.terms.name == name }?.incarnation ?? .none
     }
 
     package mutating func register(
         _ terms: HostTerms,
-        after last: Int
+        after last: FenceNumber,
+        nonce: FenceNonce
     ) throws(FleetRefusal) -> HostSession {
-        guard incarnation(of: terms.name) == last else { throw .registeredMeanwhile }
+        guard isSame(incarnation(of: terms.name), last) else { throw .registeredMeanwhile }
         let number: Int
         if let known = hosts.firstIndex(where: { $0.terms.name == terms.name }) {
             number = known
@@ -88,8 +98,8 @@ package struct MemoryFleet: PartitionStore, Sendable {
             hosts.append(Host(terms: terms))
         }
         hosts[number].terms = terms
-        hosts[number].incarnation += 1
-        hosts[number].connection = 1
+        hosts[number].incarnation = hosts[number].incarnation.next(nonce)
+        hosts[number].connection = FenceNumber.none.next(nonce)
         hosts[number].lastBatch = 0
         hosts[number].isLive = true
         renew(number)
@@ -97,9 +107,14 @@ package struct MemoryFleet: PartitionStore, Sendable {
         return session(number)
     }
 
-    package mutating func resume(_ session: HostSession) throws(FleetRefusal) -> ResumedSession {
-        guard let host = live(session) else { throw .fenced }
-        hosts[host].connection += 1
+    package mutating func resume(
+        _ session: HostSession,
+        nonce: FenceNonce
+    ) throws(FleetRefusal) -> ResumedSession {
+        guard let host = live(session), mayResume(hosts[host].connection, session) else {
+            throw .fenced
+        }
+        hosts[host].connection = hosts[host].connection.next(nonce)
         renew(host)
         return ResumedSession(session: self.session(host), lastBatch: hosts[host].lastBatch)
     }
@@ -122,16 +137,25 @@ package struct MemoryFleet: PartitionStore, Sendable {
     /// The host of a registration that is in force, whatever the connection.
     private func live(_ session: HostSession) -> Int? {
         guard hosts.indices.contains(session.host), hosts[session.host].isLive,
-            hosts[session.host].incarnation == session.incarnation
+            isSame(hosts[session.host].incarnation, session.incarnation)
         else { return nil }
         return session.host
     }
 
     private func current(_ session: HostSession) throws(FleetRefusal) -> Int {
-        guard let host = live(session), hosts[host].connection == session.connection else {
+        guard let host = live(session), isSame(hosts[host].connection, session.connection) else {
             throw .fenced
         }
         return host
+    }
+
+    private func mayResume(_ connection: FenceNumber, _ session: HostSession) -> Bool {
+        !comparesNonces || connection == session.connection
+            || session.unanswered.contains(connection.nonce)
+    }
+
+    private func isSame(_ left: FenceNumber, _ right: FenceNumber) -> Bool {
+        comparesNonces ? left == right : left.count == right.count
     }
 
     private mutating func renew(_ host: Int) {
@@ -149,12 +173,13 @@ package struct MemoryFleet: PartitionStore, Sendable {
     package mutating func claim(
         holding held: [PartitionID],
         mayReap: Bool,
+        nonce: FenceNonce,
         _ session: HostSession
     ) throws(FleetRefusal) -> ClaimAnswer {
         let host = try current(session)
         if mayReap { reap(but: host) }
         let held = Set(held)
-        var answer = ClaimAnswer(grants: [], shares: [:])
+        var answer = ClaimAnswer(session: session, grants: [], shares: [:])
         for pool in hosts[host].terms.pools.sorted() {
             let all = ownerships.keys.filter { $0.pool == pool }.sorted()
             let share = share(of: host, pool, all.count)
@@ -170,7 +195,11 @@ package struct MemoryFleet: PartitionStore, Sendable {
             }
         }
         answer.grants.sort { $0.partition < $1.partition }
-        if !answer.grants.isEmpty { version += 1 }
+        if !answer.grants.isEmpty {
+            version += 1
+            if claimsConnect { hosts[host].connection = hosts[host].connection.next(nonce) }
+        }
+        answer.session = self.session(host)
         return answer
     }
 

@@ -6,28 +6,38 @@ package import BghostPolicy
 /// The fleet's store of partitions, as one host calls it.
 ///
 /// Each call is one transaction. All calls of a host carry its registration and its connection, and the store
-/// refuses those of an earlier one: a message that was delayed in the network for however long changes
-/// nothing. `FleetConformance` in the tests says what each implementation must do.
+/// refuses those of another one: a message that was delayed in the network for however long changes
+/// nothing, also if the store went back to an earlier state meanwhile. `FleetConformance` in the tests says
+/// what each implementation must do.
 ///
 /// The daemon does not use it yet.
 package protocol PartitionStore {
-    /// The number of the last registration under a name; 0 if there is none.
-    mutating func incarnation(of name: String) throws(FleetRefusal) -> Int
+    /// The last registration under a name; `.none` if there is none.
+    mutating func incarnation(of name: String) throws(FleetRefusal) -> FenceNumber
 
     /// Registers a host under its name; the former registration then owns nothing.
     ///
-    /// - Parameter last: the last registration that the host knows of. Another one in the store is refused:
-    ///   without that, a delayed message of a dead process would end the registration of its successor, whose
-    ///   runs go on until it learns of that.
+    /// - Parameters:
+    ///   - last: the last registration that the host knows of. Another one in the store is refused: without
+    ///     that, a delayed message of a dead process would end the registration of its successor, whose runs
+    ///     go on until it learns of that.
+    ///   - nonce: a new one for each call.
     mutating func register(
         _ terms: HostTerms,
-        after last: Int
+        after last: FenceNumber,
+        nonce: FenceNonce
     ) throws(FleetRefusal) -> HostSession
 
     /// Begins another connection of a registration; calls of the ones before are refused from then on.
     ///
-    /// It renews the lease.
-    mutating func resume(_ session: HostSession) throws(FleetRefusal) -> ResumedSession
+    /// It renews the lease. The store refuses it if the connection in force is neither that of the session nor
+    /// one whose answer the host lacks: it then went back to before that connection.
+    ///
+    /// - Parameter nonce: a new one for each call, from `HostSession.draw`.
+    mutating func resume(
+        _ session: HostSession,
+        nonce: FenceNonce
+    ) throws(FleetRefusal) -> ResumedSession
 
     /// Keeps a batch as a whole or not at all, and renews the lease.
     ///
@@ -41,13 +51,18 @@ package protocol PartitionStore {
 
     /// Claims free partitions up to the share of the host.
     ///
+    /// If it grants any, it begins another connection, as `resume` does. A store that goes back to before the
+    /// claim then refuses the batches of a host that still believes to own them.
+    ///
     /// - Parameters:
     ///   - held: the partitions that the host has. Others that it owns in the store are granted anew, since the
     ///     answer that granted them, or the one that took them back, was lost.
     ///   - mayReap: whether hosts whose leases have ended are declared dead first (`ReapRule`).
+    ///   - nonce: a new one for each call, from `HostSession.draw`.
     mutating func claim(
         holding held: [PartitionID],
         mayReap: Bool,
+        nonce: FenceNonce,
         _ session: HostSession
     ) throws(FleetRefusal) -> ClaimAnswer
 
@@ -94,18 +109,68 @@ package struct HostTerms: Equatable, Sendable {
     }
 }
 
+/// A random number that a host draws for a registration or a connection.
+///
+/// The store cannot draw it: a store that went back to an earlier state may also draw the same number again.
+package struct FenceNonce: Equatable, Sendable {
+    package let value: UInt64
+
+    /// Draws one.
+    package init(using random: inout some RandomNumberGenerator) { value = random.next() }
+
+    /// One that a store has kept.
+    package init(stored value: UInt64) { self.value = value }
+}
+
+/// A number of a fence: a counter of the store, and the nonce of the host that increased it.
+///
+/// The counter orders registrations and connections. After the store went back to an earlier state, the
+/// counter repeats, but the nonce does not: two numbers are the same only if both parts are.
+package struct FenceNumber: Equatable, Sendable {
+    package let count: Int
+    package let nonce: FenceNonce
+
+    /// The number before the first registration.
+    package static let none = FenceNumber(count: 0, nonce: FenceNonce(stored: 0))
+
+    package init(count: Int, nonce: FenceNonce) {
+        self.count = count
+        self.nonce = nonce
+    }
+
+    /// The next one.
+    package func next(_ nonce: FenceNonce) -> FenceNumber {
+        FenceNumber(count: count + 1, nonce: nonce)
+    }
+}
+
 /// A connection of a registration of a host.
 package struct HostSession: Equatable, Sendable {
     package let host: Int
     /// Increases with each registration under this name.
-    package let incarnation: Int
+    package let incarnation: FenceNumber
     /// Increases with each connection of this registration.
-    package let connection: Int
+    package let connection: FenceNumber
+    /// What the host drew for connections of which it has no answer: one of them may be in force.
+    package private(set) var unanswered: [FenceNonce] = []
 
-    package init(host: Int, incarnation: Int, connection: Int) {
+    /// How many of them count; a store that does not answer for long is asked again and again.
+    private static let unansweredMax = 64
+
+    package init(host: Int, incarnation: FenceNumber, connection: FenceNumber) {
         self.host = host
         self.incarnation = incarnation
         self.connection = connection
+    }
+
+    /// Draws a nonce for a call that may begin another connection.
+    ///
+    /// An answer with a session takes the place of this one, and of what it drew.
+    package mutating func draw(using random: inout some RandomNumberGenerator) -> FenceNonce {
+        let nonce = FenceNonce(using: &random)
+        unanswered.append(nonce)
+        if unanswered.count > Self.unansweredMax { unanswered.removeFirst() }
+        return nonce
     }
 }
 
@@ -123,12 +188,15 @@ package struct ResumedSession: Equatable, Sendable {
 
 /// The answer to `claim`.
 package struct ClaimAnswer: Equatable, Sendable {
+    /// The connection that the host uses from now on; another one only if there are grants.
+    package var session: HostSession
     /// The partitions that the host has newly, in their order.
     package var grants: [PartitionGrant]
     /// How many partitions of each pool the host should own.
     package var shares: [UInt8: Int]
 
-    package init(grants: [PartitionGrant], shares: [UInt8: Int]) {
+    package init(session: HostSession, grants: [PartitionGrant], shares: [UInt8: Int]) {
+        self.session = session
         self.grants = grants
         self.shares = shares
     }

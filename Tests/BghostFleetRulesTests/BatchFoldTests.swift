@@ -158,7 +158,11 @@ import Testing
         var history = FleetHistory(seed: seed)
         let store = MemoryStore(historyMax: 10_000)
         var fleet = MemoryFleet(partitions: FleetHistory.partitions, clock: 0)
-        let session = try fleet.register(HostTerms(name: "a", lease: 1, slots: 1), after: 0)
+        let session = try fleet.register(
+            HostTerms(name: "a", lease: 1, slots: 1),
+            after: .none,
+            nonce: FenceNonce(stored: seed)
+        )
         var queue = BatchQueue()
         for _ in 0..<150 {
             var written = 0

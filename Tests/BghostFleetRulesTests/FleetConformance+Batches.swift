@@ -43,22 +43,22 @@ extension FleetConformance {
             session
         )
         let found = try contents()
-        #expect(found.pending == [requests[0]])
-        #expect(found.interrupted.map(\.request) == [requests[1]])
-        #expect(found.interrupted.map(\.run) == [runs[1]])
-        #expect(
+        expect(found.pending == [requests[0]])
+        expect(found.interrupted.map(\.request) == [requests[1]])
+        expect(found.interrupted.map(\.run) == [runs[1]])
+        expect(
             found.dead == [
                 DeadLetter(request: requests[2], reason: "why", run: runs[2].id, diedAt: 5)
             ]
         )
-        #expect(found.memories == [memory])
+        expect(found.memories == [memory])
         try commit(
             [.remembered(TaskMemory(identifier: "t1")), .discarded(requests[2].id)],
             number: 3,
             session
         )
-        #expect(try contents().memories.isEmpty)
-        #expect(try contents().dead.isEmpty)
+        expect(try contents().memories.isEmpty)
+        expect(try contents().dead.isEmpty)
     }
 
     func keepsRows() throws {
@@ -68,22 +68,22 @@ extension FleetConformance {
         for attempt in 1...3 {
             let run = FleetSample.run(10 + attempt, of: request, epoch: UInt64(attempt))
             try commit([.runStarted(run)], number: Int64(2 * attempt), session)
-            #expect(try contents().interrupted.map(\.run) == [run])
-            #expect(try contents().interrupted.map(\.request) == [request])
+            expect(try contents().interrupted.map(\.run) == [run])
+            expect(try contents().interrupted.map(\.request) == [request])
             request.counters.failures += 1
             try commit(
                 [.runEnded(FleetSample.ended(run, .failed), then: .again(request))],
                 number: Int64(2 * attempt + 1),
                 session
             )
-            #expect(try contents().pending == [request])
-            #expect(try contents().interrupted.isEmpty)
+            expect(try contents().pending == [request])
+            expect(try contents().interrupted.isEmpty)
         }
         request.earliestBegin = 9
         try commit([.moved(request)], number: 8, session)
-        #expect(try contents().pending == [request])
+        expect(try contents().pending == [request])
         try commit([.closed(request.id, .cancelled)], number: 9, session)
-        #expect(try contents().pending.isEmpty)
+        expect(try contents().pending.isEmpty)
     }
 
     func separatesPartitions() throws {
@@ -96,10 +96,10 @@ extension FleetConformance {
             in: first,
             session
         )
-        #expect(try contents(second).pending.isEmpty)
-        #expect(try contents(second).memories.isEmpty)
-        #expect(try contents(first).pending == [FleetSample.request(1)])
-        #expect(throws: FleetRefusal.drift) {
+        expect(try contents(second).pending.isEmpty)
+        expect(try contents(second).memories.isEmpty)
+        expect(try contents(first).pending == [FleetSample.request(1)])
+        expect(throws: .drift) {
             try commit([.closed(FleetSample.id(1), .missed)], number: 2, in: second, session)
         }
     }
@@ -108,17 +108,17 @@ extension FleetConformance {
         let session = try owner()
         let batch: [StoreChange] = [.accepted(FleetSample.request(1), replacing: nil)]
         try commit(batch, number: 1, session)
-        #expect(throws: FleetRefusal.fenced) { try commit(batch, number: 1, session) }
+        expect(throws: .fenced) { try commit(batch, number: 1, session) }
         try commit([.closed(FleetSample.id(1), .missed)], number: 2, session)
-        #expect(throws: FleetRefusal.fenced) { try commit(batch, number: 1, session) }
-        #expect(try contents().pending.isEmpty)
-        #expect(try harness.store.resume(session).lastBatch == 2)
+        expect(throws: .fenced) { try commit(batch, number: 1, session) }
+        expect(try contents().pending.isEmpty)
+        expect(try answer(toResumeOf: session).lastBatch == 2)
     }
 
     func refusesGaps() throws {
         let session = try owner()
         for number in [Int64.min, -1, 0, 2, .max] {
-            #expect(throws: FleetRefusal.fenced) {
+            expect(throws: .fenced) {
                 try commit(
                     [.accepted(FleetSample.request(1), replacing: nil)],
                     number: number,
@@ -126,7 +126,7 @@ extension FleetConformance {
                 )
             }
         }
-        #expect(try contents().pending.isEmpty)
+        expect(try contents().pending.isEmpty)
         try commit([], number: 1, session)
     }
 
@@ -134,8 +134,7 @@ extension FleetConformance {
         var session = try owner()
         var queue = BatchQueue()
         for wasKept in [true, false, true] {
-            let id = Int(try harness.store.resume(session).lastBatch) + 1
-            session = try harness.store.resume(session).session
+            let id = Int(try resume(&session)) + 1
             let request = FleetSample.request(id, task: "t\(id)")
             let added = try queue.add(
                 [.accepted(request, replacing: nil)],
@@ -146,23 +145,22 @@ extension FleetConformance {
                 // The answer is lost.
                 _ = try harness.store.commit(sent.batch, number: sent.number, session)
             }
-            let resumed = try harness.store.resume(session)
-            session = resumed.session
-            #expect(queue.kept < added.transaction)
+            let last = try resume(&session)
+            expect(queue.kept < added.transaction)
             let expected: BatchQueue.Resumption = wasKept ? .kept : .again(sent)
-            #expect(queue.resumed(last: resumed.lastBatch) == expected)
+            expect(queue.resumed(last: last) == expected)
             if !wasKept {
                 // The answer says when; only that it comes matters here.
                 _ = try harness.store.commit(sent.batch, number: sent.number, session)
                 queue.answered()
             }
-            #expect(queue.kept == added.transaction)
+            expect(queue.kept == added.transaction)
         }
-        #expect(try contents().pending.map(\.id.low) == [1, 2, 3])
+        expect(try contents().pending.map(\.id.low) == [1, 2, 3])
     }
 
     func showsWhenItWentBack() throws {
-        let session = try owner()
+        var session = try owner()
         var queue = BatchQueue()
         harness.save()
         for id in 1...2 {
@@ -178,11 +176,11 @@ extension FleetConformance {
             queue.answered()
         }
         harness.goBack()
-        let resumed = try harness.store.resume(session)
-        #expect(resumed.lastBatch == 0)
-        #expect(queue.resumed(last: resumed.lastBatch) == .wentBack)
-        #expect(throws: FleetRefusal.fenced) { try commit([], number: 3, resumed.session) }
-        #expect(try contents().pending.isEmpty)
+        let last = try resume(&session)
+        expect(last == 0)
+        expect(queue.resumed(last: last) == .wentBack)
+        expect(throws: .fenced) { try commit([], number: 3, session) }
+        expect(try contents().pending.isEmpty)
     }
 
     func refusesDrift() throws {
@@ -197,7 +195,7 @@ extension FleetConformance {
             .discarded(request.id),
         ]
         for change in absent {
-            #expect(throws: FleetRefusal.drift, "\(change)") {
+            expect(throws: .drift) {
                 try commit(
                     [.accepted(other, replacing: nil), change, .remembered(memory)],
                     number: 1,
@@ -211,14 +209,14 @@ extension FleetConformance {
             .runEnded(FleetSample.ended(run), then: .consumed),
         ]
         for change in pending {
-            #expect(throws: FleetRefusal.drift, "\(change)") {
+            expect(throws: .drift) {
                 try commit([change], number: 2, session)
             }
         }
         // Nothing of a refused batch was kept, and it took no number.
-        #expect(try contents().pending == [request])
-        #expect(try contents().memories.isEmpty)
-        #expect(try harness.store.resume(session).lastBatch == 1)
+        expect(try contents().pending == [request])
+        expect(try contents().memories.isEmpty)
+        expect(try answer(toResumeOf: session).lastBatch == 1)
     }
 
     func fencesEnds() throws {
@@ -229,15 +227,15 @@ extension FleetConformance {
         for epoch in [UInt64(4), 6, 1 << 40] {
             let other = FleetSample.ended(FleetSample.run(11, of: request, epoch: epoch))
             for next in [AfterRun.consumed, .again(request), .dead(request, reason: "")] {
-                #expect(throws: FleetRefusal.drift) {
+                expect(throws: .drift) {
                     try commit([.runEnded(other, then: next)], number: 2, session)
                 }
             }
         }
-        #expect(try contents().interrupted.map(\.run) == [run])
+        expect(try contents().interrupted.map(\.run) == [run])
         try commit([.runEnded(FleetSample.ended(run), then: .consumed)], number: 2, session)
-        #expect(try contents().interrupted.isEmpty)
-        #expect(throws: FleetRefusal.drift) {
+        expect(try contents().interrupted.isEmpty)
+        expect(throws: .drift) {
             try commit([.runEnded(FleetSample.ended(run), then: .consumed)], number: 3, session)
         }
     }
@@ -245,7 +243,7 @@ extension FleetConformance {
     func keepsOnePending() throws {
         let session = try owner()
         try commit([.accepted(FleetSample.request(1), replacing: nil)], number: 1, session)
-        #expect(throws: FleetRefusal.drift) {
+        expect(throws: .drift) {
             try commit([.accepted(FleetSample.request(2), replacing: nil)], number: 2, session)
         }
         var manual = FleetSample.request(4)
@@ -259,8 +257,8 @@ extension FleetConformance {
             number: 2,
             session
         )
-        #expect(try contents().pending.map(\.id.low) == [2, 3, 4])
-        #expect(throws: FleetRefusal.drift) {
+        expect(try contents().pending.map(\.id.low) == [2, 3, 4])
+        expect(throws: .drift) {
             try commit(
                 [
                     .closed(FleetSample.id(2), .cancelled),
@@ -277,6 +275,6 @@ extension FleetConformance {
             number: 3,
             session
         )
-        #expect(try contents().pending.map(\.id.low) == [3, 4, 5])
+        expect(try contents().pending.map(\.id.low) == [3, 4, 5])
     }
 }

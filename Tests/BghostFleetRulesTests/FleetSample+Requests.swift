@@ -44,9 +44,11 @@ extension FleetSample {
 }
 
 extension BatchQueue {
+    struct NothingToSend: Error {}
+
     /// The next batch, which there must be.
     mutating func send() throws -> Numbered {
-        let batch = next()
-        return try #require(batch)
+        guard let batch = next() else { throw NothingToSend() }
+        return batch
     }
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
+import BghostFleetRules
 
-/// The lease of all hosts in tests, and instants by their seconds.
+/// The lease of all hosts in tests, instants by their seconds, and numbers of fences.
 enum FleetSample {
     static let second: UInt64 = 1_000_000_000
     static let lease = 10 * second
+
+    static func fence(_ count: Int, nonce: UInt64 = 1) -> FenceNumber {
+        FenceNumber(count: count, nonce: FenceNonce(stored: nonce))
+    }
 
     static func instant(_ seconds: Double) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: UInt64((seconds * Double(second)).rounded()))

@@ -8,19 +8,26 @@ import Testing
 @Suite struct HostLeaseTests {
     /// A lease of 10 s on a clock that the test moves; calls are answered at once unless a test says when.
     private struct Hand {
+        /// The registration whose calls are answered.
+        var registration = FleetSample.fence(1)
         var lease = HostLease(length: FleetSample.lease)
 
         func at(_ seconds: Double) -> MonotonicInstant { FleetSample.instant(seconds) }
 
         mutating func register(_ sent: Double, answered: Double? = nil) -> [HostLease.Effect] {
             var effects: [HostLease.Effect] = []
-            lease.registered(sentAt: at(sent), now: at(answered ?? sent), &effects)
+            lease.registered(
+                registration,
+                sentAt: at(sent),
+                now: at(answered ?? sent),
+                &effects
+            )
             return effects
         }
 
         mutating func answer(_ sent: Double, at now: Double) -> [HostLease.Effect] {
             var effects: [HostLease.Effect] = []
-            lease.answered(sentAt: at(sent), now: at(now), &effects)
+            lease.answered(registration, sentAt: at(sent), now: at(now), &effects)
             return effects
         }
 
@@ -32,7 +39,7 @@ import Testing
 
         mutating func refuse() -> [HostLease.Effect] {
             var effects: [HostLease.Effect] = []
-            lease.refused(&effects)
+            lease.refused(registration, &effects)
             return effects
         }
     }
@@ -151,6 +158,24 @@ import Testing
         #expect(hand.lease.state == .member && hand.lease.mayStart(now: hand.at(200)))
     }
 
+    /// After the store went back, the counter of a registration repeats: only the nonce tells them apart.
+    @Test(arguments: [FleetSample.fence(2, nonce: 1), FleetSample.fence(1, nonce: 2)])
+    func `Answers to calls of another registration change nothing`(other: FenceNumber) {
+        var hand = Hand()
+        hand.registration = other
+        #expect(hand.register(90).isEmpty && hand.refuse() == [.killAll])
+        hand.registration = FleetSample.fence(1)
+        #expect(hand.register(100).isEmpty)
+        hand.registration = other
+        #expect(hand.refuse().isEmpty && hand.lease.state == .member)
+        #expect(hand.answer(104, at: 104).isEmpty)
+        #expect(!hand.lease.mayStart(now: hand.at(106)))
+        hand.registration = FleetSample.fence(1)
+        #expect(hand.answer(104, at: 104).isEmpty)
+        #expect(hand.lease.mayStart(now: hand.at(106)))
+        #expect(hand.refuse() == [.killAll])
+    }
+
     @Test func `A host that leaves starts nothing and goes on renewing`() {
         var hand = Hand()
         #expect(hand.register(100).isEmpty)
@@ -177,6 +202,7 @@ import Testing
         var effects: [HostLease.Effect] = []
         var sent: [MonotonicInstant] = []
         var newest: MonotonicInstant?
+        let registration = FleetSample.fence(1)
         for _ in 0..<2_000 {
             now += UInt64.random(in: 0...3 * FleetSample.second, using: &random)
             switch Int.random(in: 0..<10, using: &random) {
@@ -187,16 +213,16 @@ import Testing
                 guard lease.state != .outside, let call = sent.randomElement(using: &random) else {
                     continue
                 }
-                lease.answered(sentAt: call, now: now, &effects)
+                lease.answered(registration, sentAt: call, now: now, &effects)
                 newest = max(newest ?? call, call)
             case 7: lease.timePassed(now: now, &effects)
             case 8:
-                lease.refused(&effects)
+                lease.refused(registration, &effects)
                 newest = nil
                 sent = []
             default:
                 guard lease.state == .outside else { continue }
-                lease.registered(sentAt: now, now: now, &effects)
+                lease.registered(registration, sentAt: now, now: now, &effects)
                 newest = now
             }
             if lease.mayStart(now: now) {

@@ -6,8 +6,8 @@ import BghostPolicy
 
 /// Compares what the clients of a simulated fleet were told with what the store has kept.
 ///
-/// It has its own record of requests and executions; drifts are those that the store reported, and late starts those
-/// that a host's own lease did not permit.
+/// It has its own record of requests, executions and calls; it asks no host and no lease. Drifts are those that the
+/// store reported.
 struct FleetJudge {
     struct Verdict: Equatable {
         /// Acknowledged requests that never succeeded.
@@ -24,8 +24,18 @@ struct FleetJudge {
         var overlaps = 0
         /// Batches that did not fit the store, though their host had a valid session.
         var drifts = 0
-        /// Runs that a host started without a valid lease.
+        /// Runs that a host started later than 60 % of the lease after the sending of its last call that renews the
+        /// lease and was answered, or after a refusal, or while it left.
         var lateStarts = 0
+        /// Runs that a host started in a partition which another host, or none, owned.
+        var foreignStarts = 0
+
+        /// All parts by their names.
+        var counts: [String: Int] {
+            Mirror(reflecting: self).children.reduce(into: [:]) { counts, part in
+                counts[part.label ?? ""] = part.value as? Int
+            }
+        }
     }
 
     private struct Execution {
@@ -39,8 +49,14 @@ struct FleetJudge {
     private var executions: [RunID: [Execution]] = [:]
     /// When hosts were stopped: they cannot keep their runs of that time apart from those of others.
     private var stops: [Int: [ClosedRange<Int64>]] = [:]
+    /// The last call of each host.
+    private var calls: [Int: (label: CallLabel, sentAt: Int64)] = [:]
+    /// When the last answered call that renews the lease was sent, of hosts that are registered.
+    private var renewals: [Int: Int64] = [:]
+    private var leaving: Set<Int> = []
+    private var lateStarts = 0
     var drifts = 0
-    var lateStarts = 0
+    var foreignStarts = 0
     /// How many calls the fence has refused.
     var refusals = 0
     /// The number of partitions that changed their owner.
@@ -70,6 +86,36 @@ struct FleetJudge {
         stops[host, default: []].append(time)
     }
 
+    // MARK: Leases
+
+    mutating func sent(_ label: CallLabel, at now: Int64) { calls[label.host] = (label, now) }
+
+    /// The process that made a call gets the answer to it.
+    mutating func delivered(_ label: CallLabel, _ answer: StoreAnswer) {
+        guard let call = calls[label.host], call.label == label else { return }
+        switch answer {
+        case .registered: renewals[label.host] = call.sentAt
+        case .resumed, .kept:
+            if renewals[label.host] != nil { renewals[label.host] = call.sentAt }
+        case .refused, .left: renewals[label.host] = nil
+        case .found, .claimed, .released, .contents: break
+        }
+    }
+
+    mutating func leaves(_ host: Int) { leaving.insert(host) }
+
+    mutating func died(_ host: Int) {
+        renewals[host] = nil
+        leaving.remove(host)
+    }
+
+    mutating func starts(_ host: Int, at now: Int64) {
+        let isPermitted = renewals[host].map { now - $0 < Int64(FleetWorld.lease) / 10 * 6 }
+        if isPermitted != true || leaving.contains(host) { lateStarts += 1 }
+    }
+
+    // MARK: The verdict
+
     private func wasStopped(during execution: Execution) -> Bool {
         let time = execution.began...max(execution.began, execution.end ?? .max)
         return stops[execution.host]?.contains { $0.overlaps(time) } ?? false
@@ -82,6 +128,7 @@ struct FleetJudge {
         var verdict = Verdict()
         verdict.drifts = drifts
         verdict.lateStarts = lateStarts
+        verdict.foreignStarts = foreignStarts
         var successes: [RunID: Int] = [:]
         var epochs: [RunID: UInt64] = [:]
         for run in runs {

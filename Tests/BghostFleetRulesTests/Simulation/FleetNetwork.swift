@@ -6,20 +6,20 @@ import BghostModel
 import BghostPolicy
 
 /// A call of a simulated host to the fleet's store.
-enum StoreCall {
+indirect enum StoreCall {
     case look(name: String)
-    case register(HostTerms, after: Int)
-    case resume(HostSession)
+    case register(HostTerms, after: FenceNumber, FenceNonce)
+    case resume(HostSession, FenceNonce)
     case batch(BatchQueue.Numbered, HostSession)
-    case claim(holding: [PartitionID], mayReap: Bool, HostSession)
+    case claim(holding: [PartitionID], mayReap: Bool, FenceNonce, HostSession)
     case release([PartitionID], HostSession)
     case read(PartitionGrant)
     case leave(HostSession)
 }
 
 /// The store's answer to a call.
-enum StoreAnswer {
-    case found(incarnation: Int)
+indirect enum StoreAnswer {
+    case found(FenceNumber)
     case registered(HostSession)
     case resumed(ResumedSession)
     case kept(storeClock: Int64)
@@ -39,7 +39,9 @@ struct CallLabel: Equatable {
 }
 
 /// An event of the simulated fleet.
-enum FleetEvent {
+///
+/// It is `indirect`, like calls and answers: the agenda moves each event some times.
+indirect enum FleetEvent {
     /// A host may have something to do.
     case wake(host: Int)
     case arrival(CallLabel, StoreCall)
@@ -74,11 +76,10 @@ struct FleetAgenda {
         heap.swapAt(0, heap.count - 1)
         heap.removeLast()
         var parent = 0
-        while true {
-            let children = [2 * parent + 1, 2 * parent + 2].filter(heap.indices.contains)
-            guard let least = children.min(by: { isBefore($0, $1) }), isBefore(least, parent) else {
-                break
-            }
+        while 2 * parent + 1 < heap.count {
+            var least = 2 * parent + 1
+            if least + 1 < heap.count, isBefore(least + 1, least) { least += 1 }
+            guard isBefore(least, parent) else { break }
             heap.swapAt(parent, least)
             parent = least
         }
@@ -86,6 +87,7 @@ struct FleetAgenda {
     }
 
     private func isBefore(_ left: Int, _ right: Int) -> Bool {
-        (heap[left].at, heap[left].order) < (heap[right].at, heap[right].order)
+        if heap[left].at != heap[right].at { return heap[left].at < heap[right].at }
+        return heap[left].order < heap[right].order
     }
 }

@@ -18,6 +18,7 @@ extension FleetWorld {
         )
         hosts[host].call = (label, monotonic, call)
         hosts[host].lease.sent(at: monotonic)
+        judge.sent(label, at: now)
         guard let delay = delay(host) else { return }
         agenda.add(.arrival(label, call), at: now + delay)
     }
@@ -29,7 +30,7 @@ extension FleetWorld {
             return cut.isHeld ? cut.until - now + usual : nil
         }
         // Some messages are late, by more than a lease: their host has long given up.
-        if isOneOf(150) { return some(5 * Int64(Self.lease) / 2) }
+        if isOneOf(lateOneOf) { return some(5 * Int64(Self.lease) / 2) }
         return isOneOf(150) ? nil : usual
     }
 
@@ -51,15 +52,18 @@ extension FleetWorld {
 
     private mutating func handle(_ call: StoreCall) throws(FleetRefusal) -> StoreAnswer {
         switch call {
-        case .look(let name): return .found(incarnation: fleet.incarnation(of: name))
-        case .register(let terms, let last):
-            return .registered(try fleet.register(terms, after: last))
-        case .resume(let session): return .resumed(try fleet.resume(session))
+        case .look(let name): return .found(fleet.incarnation(of: name))
+        case .register(let terms, let last, let nonce):
+            return .registered(try fleet.register(terms, after: last, nonce: nonce))
+        case .resume(let session, let nonce):
+            return .resumed(try fleet.resume(session, nonce: nonce))
         case .batch(let batch, let session):
             let clock = try fleet.commit(batch.batch, number: batch.number, session)
             return .kept(storeClock: clock)
-        case .claim(let held, let mayReap, let session):
-            return .claimed(try fleet.claim(holding: held, mayReap: mayReap, session))
+        case .claim(let held, let mayReap, let nonce, let session):
+            return .claimed(
+                try fleet.claim(holding: held, mayReap: mayReap, nonce: nonce, session)
+            )
         case .release(let partitions, let session):
             try fleet.release(partitions, session)
             return .released
@@ -76,63 +80,67 @@ extension FleetWorld {
         guard hosts[host].phase != .down, hosts[host].process == label.process else { return }
         if defers(.answer(label, answer), of: host) { return }
         touch(host)
+        judge.delivered(label, answer)
         guard let call = hosts[host].call, call.label == label else { return }
         hosts[host].call = nil
         take(answer, sentAt: call.sentAt, host)
         turn(host)
     }
 
-    private mutating func take(_ answer: StoreAnswer, sentAt: MonotonicInstant, _ host: Int) {
+    private mutating func take(_ answer: StoreAnswer, sentAt: MonotonicInstant, _ index: Int) {
+        let host = hosts[index]
         var effects: [HostLease.Effect] = []
+        let registration = host.session?.incarnation
         switch answer {
-        case .found(let incarnation): hosts[host].incarnation = incarnation
+        case .found(let incarnation): host.incarnation = incarnation
         case .registered(let session):
-            hosts[host].session = session
-            hosts[host].isBroken = false
-            hosts[host].nextClaim = monotonic
-            hosts[host].lease.registered(sentAt: sentAt, now: monotonic, &effects)
+            host.session = session
+            host.isBroken = false
+            host.nextClaim = monotonic
+            host.lease.registered(session.incarnation, sentAt: sentAt, now: monotonic, &effects)
         case .resumed(let resumed):
-            hosts[host].session = resumed.session
-            hosts[host].isBroken = false
-            hosts[host].lease.answered(sentAt: sentAt, now: monotonic, &effects)
-            switch hosts[host].queue.resumed(last: resumed.lastBatch) {
+            let session = resumed.session
+            host.session = session
+            host.isBroken = false
+            host.lease.answered(session.incarnation, sentAt: sentAt, now: monotonic, &effects)
+            switch host.queue.resumed(last: resumed.lastBatch) {
             case .idle: break
-            case .kept: acknowledge(host)
-            case .again(let batch): send(.batch(batch, resumed.session), host)
-            case .wentBack: hosts[host].lease.refused(&effects)
+            case .kept: acknowledge(index)
+            case .again(let batch): send(.batch(batch, session), index)
+            case .wentBack: host.lease.refused(session.incarnation, &effects)
             }
         case .kept(let clock):
-            hosts[host].queue.answered()
-            hosts[host].reap.renewed(sentAt: sentAt, storeClock: clock)
-            hosts[host].lease.answered(sentAt: sentAt, now: monotonic, &effects)
-            acknowledge(host)
+            host.queue.answered()
+            host.reap.renewed(sentAt: sentAt, storeClock: clock)
+            if let registration {
+                host.lease.answered(registration, sentAt: sentAt, now: monotonic, &effects)
+            }
+            acknowledge(index)
         case .claimed(let answer):
-            hosts[host].shares = answer.shares
-            hosts[host].toRead += answer.grants
+            host.session = answer.session
+            host.shares = answer.shares
+            host.toRead += answer.grants
         case .contents(let grant, let contents):
-            hosts[host].toRead.removeAll { $0 == grant }
-            adopt(grant, contents, host)
+            host.toRead.removeAll { $0 == grant }
+            adopt(grant, contents, index)
         case .refused:
-            if hosts[host].session == nil { break }
-            hosts[host].lease.refused(&effects)
+            if let registration { host.lease.refused(registration, &effects) }
         case .released: break
-        case .left: hosts[host].session = nil
+        case .left: host.session = nil
         }
-        obey(effects, host)
+        obey(effects, index)
     }
 
     /// Tells the clients whose requests the store has kept.
     private mutating func acknowledge(_ host: Int) {
         let kept = hosts[host].queue.kept
-        for partition in hosts[host].owned.keys.sorted() {
-            let done = (hosts[host].owned[partition]?.storing ?? []).prefix {
-                $0.transaction <= kept
-            }
+        for owned in hosts[host].owned where !owned.storing.isEmpty {
+            let done = owned.storing.prefix { $0.transaction <= kept }
             guard !done.isEmpty else { continue }
-            hosts[host].owned[partition]?.storing.removeFirst(done.count)
+            owned.storing.removeFirst(done.count)
             for (_, accepted) in done {
                 judge.acknowledge(accepted.request.id)
-                decide(partition, host) {
+                decide(owned, host) {
                     $0.finishSubmission(accepted, isStored: true, now: $1, &$2)
                 }
             }
@@ -146,13 +154,17 @@ extension FleetWorld {
         _ host: Int
     ) {
         let settings = settings(of: grant.partition, slots: hosts[host].slots)
-        hosts[host].owned[grant.partition] = SimulatedHost.Owned(scheduler: Scheduler(settings))
+        let owned = SimulatedHost.Owned(grant.partition, Scheduler(settings))
+        hosts[host][grant.partition] = owned
         judge.adoptions += 1
         let mayStart = hosts[host].lease.mayStart(now: monotonic)
-        decide(grant.partition, host) { scheduler, now, effects in
-            scheduler.setIncarnation(grant.epoch, now: now)
+        let flaw = flaw
+        decide(owned, host) { scheduler, now, effects in
+            if flaw != .ignoresEpochs { scheduler.setIncarnation(grant.epoch, now: now) }
             if !mayStart { scheduler.storeBlocked("the lease wanes", now: now, &effects) }
-            for memory in contents.memories { scheduler.restore(memory, now: now) }
+            if flaw != .forgetsMemories {
+                for memory in contents.memories { scheduler.restore(memory, now: now) }
+            }
             for request in contents.pending { scheduler.restore(request, now: now, &effects) }
             for (request, run) in contents.interrupted {
                 scheduler.restore(interrupted: run, of: request, now: now, &effects)

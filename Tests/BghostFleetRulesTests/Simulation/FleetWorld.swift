@@ -29,9 +29,27 @@ struct FleetWorld {
     /// Earlier states of the store, if it may go back to one, the oldest first.
     private var standbys: [(at: Int64, fleet: MemoryFleet)]?
     private let faultsEnd: Int64
+    /// One message of so many is late by up to two and a half leases.
+    let lateOneOf: Int
+    /// What the hosts do wrong.
+    let flaw: Flaw?
     private var jobs = 0
     /// How often the store went back.
     private(set) var failovers = 0
+
+    /// An error in the hosts' use of the rules, with which a test shows that the judge finds the damage.
+    enum Flaw {
+        /// A client hears of its request before the store has kept it.
+        case acknowledgesEarly
+        /// A new owner does not read what its schedules have served.
+        case forgetsMemories
+        /// A new owner counts the epochs of its runs from 1.
+        case ignoresEpochs
+        /// Exclusive runs go on when the lease is nearly over.
+        case keepsExclusiveRuns
+        /// Runs start also when the lease wanes.
+        case ignoresLease
+    }
 
     /// - Parameters:
     ///   - faults: how long faults and submissions come, seconds; 0 for none.
@@ -41,9 +59,12 @@ struct FleetWorld {
         seed: UInt64,
         faults: Int64,
         goesBack: Bool = false,
+        flaw: Flaw? = nil,
         _ change: (inout MemoryFleet) -> Void = { _ in }
     ) {
         random = SeededGenerator(seed: seed)
+        self.flaw = flaw
+        lateOneOf = goesBack ? 30 : 150
         fleet = MemoryFleet(partitions: Self.partitions, clock: Self.start)
         change(&fleet)
         let count = Int.random(in: 2...5, using: &random)
@@ -95,8 +116,10 @@ struct FleetWorld {
             guard hosts[host].process == process else { return }
             if defers(event, of: host) { return }
             touch(host)
-            guard hosts[host].owned[partition]?.runs[handle]?.record.id == run else { return }
-            end(handle, of: partition, host, .succeeded)
+            guard let owned = hosts[host][partition], owned.runs[handle]?.record.id == run else {
+                return
+            }
+            end(handle, of: owned, host, .succeeded)
             turn(host)
         case .submission:
             submit()
@@ -107,11 +130,11 @@ struct FleetWorld {
             agenda.add(.fault, at: now + Self.second + some(9 * Self.second))
         case .standby:
             standbys?.append((now, fleet))
-            if standbys?.count ?? 0 > 8 { standbys?.removeFirst() }
-            agenda.add(.standby, at: now + Self.second / 4)
+            if standbys?.count ?? 0 > 10 { standbys?.removeFirst() }
+            agenda.add(.standby, at: now + Self.second)
         case .restart(let host):
             guard hosts[host].phase == .down else { return }
-            hosts[host].restart()
+            hosts[host] = hosts[host].restarted()
             hosts[host].skew = some(3 * Self.second) - 3 * Self.second / 2
             turn(host)
         }
@@ -151,18 +174,25 @@ struct FleetWorld {
         default:
             hosts[host].phase = .leaving
             hosts[host].lease.leave()
+            judge.leaves(host)
             block(host, "leaving")
             turn(host)
         }
     }
 
     private mutating func kill(_ host: Int, for length: Int64) {
-        for run in hosts[host].owned.values.flatMap(\.runs.values) {
-            judge.ended(run.request, host: host, at: now)
-        }
-        hosts[host].restart()
+        forgetRuns(host)
+        judge.died(host)
+        hosts[host] = hosts[host].restarted()
         hosts[host].phase = .down
         agenda.add(.restart(host: host), at: now + length)
+    }
+
+    /// All runs of a host end without a record.
+    private mutating func forgetRuns(_ host: Int) {
+        for owned in hosts[host].owned {
+            for run in owned.runs.values { judge.ended(run.request, host: host, at: now) }
+        }
     }
 
     private mutating func submit() {
@@ -171,13 +201,13 @@ struct FleetWorld {
         let partition = PartitionID(of: task, partitions: Self.partitions)
         let takers = hosts.indices.filter { host in
             hosts[host].phase == .up && hosts[host].stoppedUntil <= now
-                && hosts[host].owned[partition] != nil
+                && hosts[host][partition] != nil
                 && hosts[host].lease.mayStart(now: monotonic)
         }
         guard let host = takers.randomElement(using: &random) else { return }
         let moment = moment(host)
         let delay = isOneOf(2) ? some(20 * Self.second) : 0
-        guard var owned = hosts[host].owned.removeValue(forKey: partition) else { return }
+        guard let owned = hosts[host][partition] else { return }
         let accepted = try? owned.scheduler.accept(
             // A refused submission has no acknowledgement, so it is not judged.
             Submission(task: task, earliestBegin: moment.unix + delay),
@@ -186,8 +216,8 @@ struct FleetWorld {
         if let accepted {
             let transaction = add([accepted.change], of: partition, host)
             owned.storing.append((transaction, accepted))
+            if flaw == .acknowledgesEarly { judge.acknowledge(accepted.request.id) }
         }
-        hosts[host].owned[partition] = owned
         turn(host)
     }
 
@@ -212,20 +242,19 @@ struct FleetWorld {
         for effect in effects {
             switch effect {
             case .renew: hosts[host].renews = true
+            case .stopExclusive where flaw == .ignoresLease: break
             case .stopExclusive: block(host, "the lease wanes")
+            case .killExclusive where flaw == .keepsExclusiveRuns: break
             case .killExclusive:
-                for partition in hosts[host].owned.keys.sorted() {
-                    let runs = hosts[host].owned[partition]?.runs ?? [:]
-                    for handle in runs.keys.sorted(by: { $0.index < $1.index }) {
-                        end(handle, of: partition, host, .lost)
+                for owned in hosts[host].owned {
+                    for handle in owned.runs.keys.sorted(by: { $0.index < $1.index }) {
+                        end(handle, of: owned, host, .lost)
                     }
                 }
             case .sever: break
             case .restore: block(host, nil)
             case .killAll:
-                for run in hosts[host].owned.values.flatMap(\.runs.values) {
-                    judge.ended(run.request, host: host, at: now)
-                }
+                forgetRuns(host)
                 hosts[host].standDown()
             }
         }
@@ -233,8 +262,8 @@ struct FleetWorld {
 
     mutating func block(_ host: Int, _ reason: String?) {
         guard reason != nil || hosts[host].lease.mayStart(now: monotonic) else { return }
-        for partition in hosts[host].owned.keys.sorted() {
-            decide(partition, host) { $0.storeBlocked(reason, now: $1, &$2) }
+        for owned in hosts[host].owned {
+            decide(owned, host) { $0.storeBlocked(reason, now: $1, &$2) }
         }
     }
 
@@ -243,10 +272,8 @@ struct FleetWorld {
         guard hosts[host].phase != .down else { return }
         if defers(.wake(host: host), of: host) { return }
         touch(host)
-        for partition in hosts[host].owned.keys.sorted() {
-            let date = hosts[host].owned[partition]?.scheduler.nextDate ?? .max
-            guard date <= moment(host).unix else { continue }
-            decide(partition, host) { $0.timerFired(now: $1, &$2) }
+        for owned in hosts[host].owned where owned.nextDate <= now + hosts[host].skew {
+            decide(owned, host) { $0.timerFired(now: $1, &$2) }
         }
         if let call = hosts[host].call, monotonic.since(call.sentAt) >= Self.lease / 5 {
             hosts[host].call = nil
@@ -255,7 +282,7 @@ struct FleetWorld {
         if hosts[host].phase == .leaving, hosts[host].session == nil {
             return kill(host, for: some(Self.second))
         }
-        if let call = hosts[host].nextCall(now: monotonic) { send(call, host) }
+        if let call = hosts[host].nextCall(now: monotonic, using: &random) { send(call, host) }
         wakeLater(host)
     }
 
@@ -268,8 +295,8 @@ struct FleetWorld {
             next = min(next, isOutside ? hosts[host].nextRegistration : hosts[host].nextClaim)
         }
         var at = now + Int64(clamping: next.since(monotonic))
-        for owned in hosts[host].owned.values {
-            at = min(at, (owned.scheduler.nextDate ?? .max).subtractingClamped(hosts[host].skew))
+        for owned in hosts[host].owned {
+            at = min(at, owned.nextDate.subtractingClamped(hosts[host].skew))
         }
         at = max(at, now + Self.second / 200)
         guard at < hosts[host].wakeAt ?? .max else { return }
@@ -279,24 +306,22 @@ struct FleetWorld {
 
     /// Calls the scheduler of a partition, and does what it decides.
     mutating func decide(
-        _ partition: PartitionID,
+        _ owned: SimulatedHost.Owned,
         _ host: Int,
         _ body: (inout Scheduler, Moment, inout [SchedulerEffect]) -> Void
     ) {
-        guard var owned = hosts[host].owned.removeValue(forKey: partition) else { return }
         var effects: [SchedulerEffect] = []
         body(&owned.scheduler, moment(host), &effects)
         for effect in effects {
             switch effect {
             case .commit(let changes), .commitEnd(let changes, _):
                 // Only submissions wait for their transaction.
-                _ = add(changes, of: partition, host)
+                _ = add(changes, of: owned.partition, host)
             case .startRun(let start):
-                owned.runs[start.handle] = begin(start, of: partition, host)
+                owned.runs[start.handle] = begin(start, of: owned.partition, host)
             case .stop, .inspect, .requestClosed, .claimStart, .releaseStart, .log: break
             }
         }
-        hosts[host].owned[partition] = owned
     }
 
     mutating func add(
@@ -318,11 +343,16 @@ struct FleetWorld {
         of partition: PartitionID,
         _ host: Int
     ) -> SimulatedHost.Run {
-        if !hosts[host].lease.mayStart(now: monotonic) { judge.lateStarts += 1 }
+        judge.starts(host, at: now)
+        // A store that went back may have lost the grant.
+        if standbys == nil, fleet.owner(of: partition) != hosts[host].name {
+            judge.foreignStarts += 1
+        }
         // Only submissions wait for their transaction.
         _ = add([.runStarted(start.record)] + start.changes, of: partition, host)
         judge.began(start.record.request, host: host, at: now)
-        let length = isOneOf(4) ? some(4 * Self.second) : some(Self.second / 10)
+        let most = isOneOf(20) ? 15 * Self.second : isOneOf(4) ? 4 * Self.second : Self.second / 10
+        let length = some(most)
         agenda.add(
             .runEnds(
                 host: host,
@@ -341,19 +371,17 @@ struct FleetWorld {
 
     private mutating func end(
         _ handle: RunHandle,
-        of partition: PartitionID,
+        of owned: SimulatedHost.Owned,
         _ host: Int,
         _ outcome: Outcome
     ) {
-        guard let run = hosts[host].owned[partition]?.runs.removeValue(forKey: handle) else {
-            return
-        }
+        guard let run = owned.runs.removeValue(forKey: handle) else { return }
         judge.ended(run.request, host: host, at: now)
         var record = run.record
         record.state = .ended
         record.outcome = outcome
         record.endedAt = now
         let finish = RunFinish(record: record, outcome: outcome)
-        decide(partition, host) { $0.runEnded(handle, finish, now: $1, &$2) }
+        decide(owned, host) { $0.runEnded(handle, finish, now: $1, &$2) }
     }
 }
