@@ -8,8 +8,8 @@ import Testing
 /// What a fleet promises, whatever happens to its hosts, its network and its store.
 ///
 /// Hosts die, are stopped, leave and come back with other clocks; messages are lost, or arrive after more than
-/// a lease; the store is down for longer than a lease.
-@Suite(.ownThreads) struct FleetPropertyTests {
+/// a lease; the store is down for longer than a lease. `BGHOST_MORE_SEEDS` plays more histories.
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct FleetPropertyTests {
     @Test(arguments: SeededGenerator.seeds(8))
     func `Nothing is lost or counts twice`(seed: UInt64) {
         var world = FleetWorld(seed: seed, faults: 240)
@@ -41,19 +41,74 @@ import Testing
         #expect(world.failovers > 3)
     }
 
-    /// The judge can find what it must find.
-    @Test func `Without the fence, requests and times count twice`() {
-        var sum = FleetJudge.Verdict()
-        for seed in SeededGenerator.seeds(6).prefix(6) {
-            var world = FleetWorld(seed: seed, faults: 240) {
-                $0.isFenced = false
-                $0.comparesRows = false
+    /// An error in a host or in the store, and the parts of the verdict of which one has to find it.
+    struct Control: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let fields: [String]
+        let play: @Sendable (UInt64) -> FleetWorld
+
+        init(
+            _ name: String,
+            finds fields: [String],
+            goesBack: Bool = false,
+            flaw: FleetWorld.Flaw? = nil,
+            _ change: @escaping @Sendable (inout MemoryFleet) -> Void = { _ in }
+        ) {
+            testDescription = name
+            self.fields = fields
+            play = {
+                var world = FleetWorld(
+                    seed: $0,
+                    faults: 240,
+                    goesBack: goesBack,
+                    flaw: flaw,
+                    change
+                )
+                world.run()
+                return world
             }
-            world.run()
-            sum.acceptedTwice += world.verdict.acceptedTwice
-            sum.servedTwice += world.verdict.servedTwice
         }
-        #expect(sum.acceptedTwice > 0 && sum.servedTwice > 0, "\(sum)")
+
+        static let withoutFence: @Sendable (inout MemoryFleet) -> Void = {
+            $0.isFenced = false
+            $0.comparesRows = false
+        }
+
+        static let all = [
+            Control("early acknowledgements", finds: ["lost"], flaw: .acknowledgesEarly),
+            Control("no fence", finds: ["acceptedTwice"], withoutFence),
+            Control("no fence, for schedules", finds: ["servedTwice"], withoutFence),
+            Control("forgotten memories", finds: ["gaps"], flaw: .forgetsMemories),
+            Control("epochs from 1", finds: ["oldEpochs"], flaw: .ignoresEpochs),
+            Control("runs that go on", finds: ["overlaps"], flaw: .keepsExclusiveRuns),
+            Control("no fence, but a comparison of rows", finds: ["drifts"]) {
+                $0.isFenced = false
+            },
+            Control("starts after the lease", finds: ["lateStarts"], flaw: .ignoresLease),
+            Control("starts without ownership", finds: ["foreignStarts"], flaw: .ignoresLease),
+            Control(
+                "no nonces",
+                finds: ["drifts", "acceptedTwice", "servedTwice"],
+                goesBack: true
+            ) { $0.comparesNonces = false },
+        ]
+    }
+
+    /// The judge can find what it must find.
+    @Test(arguments: Control.all)
+    func `The judge finds an error`(control: Control) {
+        // One history shows it or not, as chance has it.
+        for seed in SeededGenerator.seeds(12) {
+            let found = control.play(seed).verdict.counts
+            if control.fields.contains(where: { found[$0] ?? 0 > 0 }) { return }
+        }
+        Issue.record("none of \(control.fields) in any history")
+    }
+
+    @Test func `Each part of the verdict has an error that it finds`() {
+        #expect(
+            Set(Control.all.flatMap(\.fields)) == Set(FleetJudge.Verdict().counts.keys)
+        )
     }
 
     @Test(arguments: SeededGenerator.seeds(3))
