@@ -93,6 +93,7 @@ struct FleetJudge {
     /// The process that made a call gets the answer to it.
     mutating func delivered(_ label: CallLabel, _ answer: StoreAnswer) {
         guard let call = calls[label.host], call.label == label else { return }
+        calls[label.host] = nil
         switch answer {
         case .registered: renewals[label.host] = call.sentAt
         case .resumed, .kept:

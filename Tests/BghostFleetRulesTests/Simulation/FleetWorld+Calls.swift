@@ -41,6 +41,7 @@ extension FleetWorld {
         let answer: StoreAnswer
         do throws(FleetRefusal) {
             answer = try handle(call)
+            if standbys != nil { note(label, call, answer) }
         } catch {
             if error == .drift { judge.drifts += 1 }
             if error == .fenced { judge.refusals += 1 }
@@ -48,6 +49,27 @@ extension FleetWorld {
         }
         guard let delay = delay(label.host) else { return }
         agenda.add(.answer(label, answer), at: now + delay)
+    }
+
+    private mutating func note(_ label: CallLabel, _ call: StoreCall, _ answer: StoreAnswer) {
+        switch call {
+        case .batch, .claim, .release, .leave:
+            recent.append((now, connectedAt[label.host] ?? 0, label, call))
+        case .look, .register, .resume, .read: break
+        }
+        switch answer {
+        case .registered, .resumed: connectedAt[label.host] = now
+        case .claimed(let answer) where !answer.grants.isEmpty: connectedAt[label.host] = now
+        default: break
+        }
+    }
+
+    /// Calls of connections that the store has lost come again, while its counters repeat.
+    mutating func repeatCalls(since time: Int64) {
+        for call in recent where call.connectedAt > time && now - call.at < 10 * Self.second {
+            agenda.add(.arrival(call.label, call.call), at: now + some(5 * Self.second))
+        }
+        recent = []
     }
 
     private mutating func handle(_ call: StoreCall) throws(FleetRefusal) -> StoreAnswer {

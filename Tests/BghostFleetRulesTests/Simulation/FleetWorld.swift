@@ -27,7 +27,11 @@ struct FleetWorld {
     var cuts: [Int: (until: Int64, isHeld: Bool)] = [:]
     var storeIsDownUntil: Int64 = 0
     /// Earlier states of the store, if it may go back to one, the oldest first.
-    private var standbys: [(at: Int64, fleet: MemoryFleet)]?
+    private(set) var standbys: [(at: Int64, fleet: MemoryFleet)]?
+    /// Calls that the store has kept, with the beginnings of their connections, if it may go back.
+    var recent: [(at: Int64, connectedAt: Int64, label: CallLabel, call: StoreCall)] = []
+    /// When the connection of each host began.
+    var connectedAt: [Int: Int64] = [:]
     private let faultsEnd: Int64
     /// One message of so many is late by up to two and a half leases.
     let lateOneOf: Int
@@ -160,6 +164,7 @@ struct FleetWorld {
         if let standby = standbys?.randomElement(using: &random), isOneOf(3) {
             fleet = standby.fleet
             failovers += 1
+            repeatCalls(since: standby.at)
             return
         }
         switch Int.random(in: 0..<8, using: &random) {
@@ -351,7 +356,9 @@ struct FleetWorld {
         // Only submissions wait for their transaction.
         _ = add([.runStarted(start.record)] + start.changes, of: partition, host)
         judge.began(start.record.request, host: host, at: now)
-        let most = isOneOf(20) ? 15 * Self.second : isOneOf(4) ? 4 * Self.second : Self.second / 10
+        // Without the kill, only a run longer than the rest of a lease overlaps another one.
+        let isLong = isOneOf(flaw == .keepsExclusiveRuns ? 8 : 40)
+        let most = isLong ? 30 * Self.second : isOneOf(4) ? 4 * Self.second : Self.second / 10
         let length = some(most)
         agenda.add(
             .runEnds(
