@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostModel
-import BghostPolicy
 @testable import BghostStore
 import BghostTestSupport
 import Glibc
@@ -75,46 +74,6 @@ import Testing
         try folder.write(text, to: "state.db")
         #expect(refusal()?.kind == .corrupt)
         #expect(try File.read(path) == Array(text.utf8))
-    }
-
-    /// Such as one that a damaged page hides: each other row is as it was written.
-    @Test(arguments: [
-        "DELETE FROM switched_off", "DELETE FROM quarantine",
-        "DELETE FROM checkpoint WHERE rowid IN (SELECT rowid FROM checkpoint LIMIT 1)",
-        "UPDATE meta SET closing_total = closing_total + 1",
-    ])
-    func `A missing row is reported`(change: String) throws {
-        let store = try SQLiteStore(path: path)
-        for number in 0..<10 { store.commit(StoreScript.list(number)) { _ in } }
-        store.commit([
-            .switched(plugin: "photos", off: "too loud"),
-            .quarantined(
-                plugin: "weather",
-                Quarantine(
-                    plugin: "weather",
-                    library: "a0",
-                    host: "0.1.0",
-                    since: 9,
-                    reason: "crashes"
-                )
-            ),
-        ]) { _ in }
-        store.close()
-        try SQLiteStore(path: path).close()
-        let change = try Command.run(["sqlite3", path, "\(change); SELECT changes()"])
-        try #require(change.exitCode == 0 && change.output != "0\n", "\(change)")
-        let before = try File.read(path)
-        let damaged = try SQLiteStore(path: path)
-        let error = #expect(throws: StoreError.self) { try damaged.recover() }
-        #expect(error?.kind == .corrupt)
-        #expect(error?.message.contains("do not have the rows") == true, "\(error?.message ?? "")")
-        #expect(try File.read(path) == before)
-        // Without a clean end there is nothing to compare with.
-        let unclean = try Command.run(["sqlite3", path, "UPDATE meta SET clean = 0"])
-        try #require(unclean.exitCode == 0, "\(unclean)")
-        let after = try SQLiteStore(path: path)
-        #expect(try !after.recover().pending.isEmpty)
-        after.close()
     }
 
     @Test func `A removed database is reported`() throws {

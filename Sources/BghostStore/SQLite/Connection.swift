@@ -18,8 +18,6 @@ final class Connection: @unchecked Sendable {
     private var isOpen = true
     /// The number of frames in the WAL after the last commit; 0 before `countLogFrames`.
     private(set) var logFrames: Int32 = 0
-    /// The checksum of the rows that `total` has read so far; `nil` while it reads none.
-    private var rowTotal: RowSum?
 
     /// Opens an existing database.
     ///
@@ -89,18 +87,6 @@ final class Connection: @unchecked Sendable {
         }
         return text
     }
-
-    /// The checksum of all rows that `body` reads, in their order.
-    func total(_ body: () throws(SQLiteFailure) -> Void) throws(SQLiteFailure) -> UInt64 {
-        let total = RowSum()
-        rowTotal = total
-        defer { rowTotal = nil }
-        try body()
-        return (rowTotal ?? total).value
-    }
-
-    /// Adds a row that was read.
-    func add(_ row: RowSum) { rowTotal?.add(row.value) }
 
     /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

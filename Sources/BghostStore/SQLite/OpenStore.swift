@@ -27,6 +27,10 @@ final class OpenStore: Sendable {
         var opened: Connection?
         do throws(SQLiteFailure) {
             var state = try Recovery.read(found.reader, expecting: expect, each)
+            // Without the lock file the operator goes on with what is left.
+            if found.lock.acceptedBefore > 0 {
+                try ClosingTotals.check(found.reader, path: found.opening.path)
+            }
             let connection: Connection
             if let writer = found.writer {
                 connection = writer

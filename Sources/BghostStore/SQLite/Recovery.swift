@@ -22,19 +22,6 @@ enum Recovery {
         // The file is read before it is migrated, so that a rejected file stays unchanged.
         let version = Int32(truncatingIfNeeded: try connection.number("PRAGMA user_version"))
         try readRequests(connection, version, &state, expect, each)
-        let total = try connection.total { () throws(SQLiteFailure) in
-            try readRest(connection, version, &state)
-        }
-        try ClosingTotal.check(total, connection, version: version)
-        return state
-    }
-
-    /// Reads all tables that a start reads besides those of requests.
-    static func readRest(
-        _ connection: Connection,
-        _ version: Int32,
-        _ state: inout RecoveredState
-    ) throws(SQLiteFailure) {
         let tasks = try Statement(
             "SELECT \(TaskColumns.names(version: version)) FROM task",
             on: connection
@@ -64,6 +51,7 @@ enum Recovery {
             try row.checkSum("the plugins")
             return true
         }
+        return state
     }
 
     private static func readRuntime(

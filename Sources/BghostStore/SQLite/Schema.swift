@@ -13,7 +13,7 @@ enum Schema {
             AlertColumns.migration, auditDetail, ManifestColumns.migration,
             CheckpointColumns.migration, TraceColumns.migration,
             SubmitterColumns.migration, RunDayColumns.migration,
-            ClosingTotal.migration,
+            ClosingTotals.migration,
         ]
     )
 

@@ -58,9 +58,7 @@ final class Statement {
                 return
             }
             var row = Row(handle)
-            let isLast = try !body(&row)
-            connection.add(row.sum)
-            if isLast { return }
+            guard try body(&row) else { return }
         }
     }
 }
@@ -228,8 +226,7 @@ struct Arguments {
 struct Row {
     private let handle: OpaquePointer
     private var index: Int32 = 0
-    /// The checksum of the values read so far.
-    private(set) var sum = RowSum()
+    private var sum = RowSum()
 
     init(_ handle: OpaquePointer) { self.handle = handle }
 

@@ -63,7 +63,7 @@ struct StoreBackup {
     static func mark(_ path: String) throws(SQLiteFailure) {
         let copy = try Connection(path: path, isReadOnly: false, pragmas: "")
         do throws(SQLiteFailure) {
-            try copy.run("UPDATE meta SET copied = 1, clean = 1, closing_total = NULL")
+            try copy.run("UPDATE meta SET copied = 1, clean = 1")
         } catch {
             // Report the earlier error.
             try? copy.close()

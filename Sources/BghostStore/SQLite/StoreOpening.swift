@@ -189,7 +189,12 @@ struct StoreOpening: Sendable {
             try Schema.format.migrate(writer)
             if size(path + "-wal") > 0 { try beginLog(writer) }
             try writer.run(
-                "UPDATE meta SET incarnation = incarnation + 1, clean = 0, copied = 0"
+                """
+                BEGIN IMMEDIATE;
+                UPDATE meta SET incarnation = incarnation + 1, clean = 0, copied = 0;
+                DELETE FROM closing;
+                COMMIT;
+                """
             )
             return writer
         } catch {

@@ -78,7 +78,7 @@ final class StoreWriter {
         changes = nil
         defer { lock.release() }
         do throws(SQLiteFailure) {
-            try ClosingTotal.write(connection)
+            try ClosingTotals.write(connection)
             try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
         } catch {
             // Closing the last connection also copies the WAL, which must not be attempted again
