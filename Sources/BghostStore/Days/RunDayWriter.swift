@@ -14,7 +14,7 @@ final class RunDayWriter {
     }
 
     /// A greater number is damaged, and the next row must not continue from it.
-    private static let numberMax: Int64 = 1_000_000
+    private static let numberMax = 2 * Int64(RunDay.tasksMax)
 
     /// The runs of this transaction by row, in the order of their first end.
     private var ended: [(key: Key, records: [RunRecord])] = []

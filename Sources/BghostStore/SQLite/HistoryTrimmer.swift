@@ -182,14 +182,16 @@ final class HistoryTrimmer {
         guard sizes.outputs.bytes > most else { return false }
         for statement in [statements.oldestOutputsOfSuccess, statements.oldestOutputs] {
             let rows = try rows(statement) { $0.add(Self.pieceMax) }
+            var deleted = 0
             for row in rows {
                 guard sizes.outputs.bytes > most else { return false }
                 // A number must not be used again: the row of another run has it.
                 guard row.seq < sizes.outputs.last else { break }
                 try statements.deleteOutput.run { $0.add(row.seq) }
                 sizes.outputs.remove(bytes: row.bytes)
+                deleted += 1
             }
-            if rows.count == Self.pieceMax { return true }
+            if deleted == Self.pieceMax { return true }
         }
         return false
     }

@@ -48,12 +48,16 @@ struct SQLiteFailure: Error {
     var isConstraint: Bool { code & 0xFF == SQLITE_CONSTRAINT }
 
     /// Whether a row cannot have its number, because another one has it or it is above the highest one.
-    var isNumberTaken: Bool { isConstraint || code & 0xFF == SQLITE_MISMATCH }
+    var isNumberTaken: Bool {
+        Extended.taken.contains(code) || code & 0xFF == SQLITE_MISMATCH
+    }
 
     /// Extended result codes; Swift does not import macros that compute a value.
     private enum Extended {
         static let write = SQLITE_IOERR | (3 << 8)
         static let shmSize = SQLITE_IOERR | (19 << 8)
+        /// Of a primary key, a unique index and a row's number.
+        static let taken = [6, 8, 10].map { SQLITE_CONSTRAINT | ($0 << 8) }
     }
 
     var kind: StoreError.Kind {
