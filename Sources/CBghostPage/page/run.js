@@ -9,17 +9,24 @@ const FOLLOWERS = 20;
 /** How many waiting requests of runs are looked through. */
 const WAITING = 200;
 const HOUR = 3600_000;
+/** How often what follows an ended run is looked for, ms: the daemon may read many rows for it. */
+const FOLLOWERS_PERIOD = 30_000;
 
 async function load(ctx) {
 	const { local } = ctx;
+	const isOld = local.ended && Date.now() - local.ended > 5000;
 	// A run that has ended does not change; its log may, until its plugin has let go of it. What follows it comes later.
-	if (!local.ended || Date.now() - local.ended <= 5000) {
+	if (!isOld) {
 		const [{ run }, { entries }] = await Promise.all([ctx.get(`/v1/runs/${encodeURIComponent(ctx.id)}`), ctx.get("/v1/logs", { run: ctx.id, limit: 200 })]);
 		const { runs } = run.outcome || run.attempt > 1 ? await ctx.get("/v1/runs", { task: run.task, limit: 100 }) : { runs: [] };
 		if (run.outcome) local.ended ??= Date.now();
 		local.data = { run, entries, attempts: runs.filter((each) => each.request === run.request) };
 	}
-	return { ...local.data, followers: await followersOf(ctx, local.data.run) };
+	if (!isOld || Date.now() - local.lookedAt >= FOLLOWERS_PERIOD) {
+		local.followers = await followersOf(ctx, local.data.run);
+		local.lookedAt = Date.now();
+	}
+	return { ...local.data, followers: local.followers };
 }
 
 /** The runs and the waiting requests that this run submitted, or that follow its success. */
