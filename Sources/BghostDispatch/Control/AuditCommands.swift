@@ -67,7 +67,7 @@ package final class AuditCommands {
         throw Self.refusal(problem)
     }
 
-    /// Stores a row, and returns when it is stored.
+    /// Stores a row, and returns when it is stored, however long that takes: a verb must not begin before.
     package nonisolated(nonsending) func note(_ entry: AuditEntry) async throws(OperatorRefusal) {
         guard case .failure(let error) = await commits.committedOrRefused([.audited(entry)]) else {
             return rowAdded()

@@ -49,7 +49,9 @@ final class RowWaits {
     /// Ends a wait, unless it has ended.
     func resume(_ number: UInt64) {
         waiting.removeValue(forKey: number)?.continuation.resume(returning: true)
-        if waiting.isEmpty { deadline = nil }
+        guard waiting.isEmpty, deadline != nil else { return }
+        deadline = nil
+        deadlines.forget()
     }
 
     func isLive(_ deadline: MonotonicInstant) -> Bool { deadline == self.deadline }
