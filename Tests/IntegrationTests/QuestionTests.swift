@@ -17,10 +17,15 @@ extension Integration {
         /// Counts what happened to the scheduler and what it decided.
         private final class Recorder: DecisionRecorder {
             private let counts = Mutex((inputs: 0, effects: 0))
+            /// What the inputs were, for a failure.
+            private let names = Mutex<[String]>([])
 
             func begin(_ settings: Scheduler.Settings) {}
 
             func add(_ inputs: [SchedulerInput.Entry], _ effects: [SchedulerEffect]) {
+                names.withLock { names in
+                    names += inputs.map { String("\($0.input)".prefix(100)) }
+                }
                 counts.withLock {
                     $0.inputs += inputs.count
                     $0.effects += effects.count
@@ -28,6 +33,10 @@ extension Integration {
             }
 
             var count: [Int] { counts.withLock { [$0.inputs, $0.effects] } }
+
+            func inputs(after count: [Int]) -> [String] {
+                names.withLock { Array($0.dropFirst(count[0])) }
+            }
         }
 
         /// All that can be asked, each of what there is and of what there is not.
@@ -133,7 +142,7 @@ extension Integration {
                     let transfers = await host.transferPicture()
                     for _ in 0..<3 { await ask(host, ids, [ended.request]) }
                     _ = await host.checkpoint(ofRequest: each.saver.request)
-                    #expect(recorder.count == before)
+                    #expect(recorder.count == before, "\(recorder.inputs(after: before))")
                     let after = await host.status()
                     #expect(after.plugins == status.plugins)
                     #expect(pending(after) == pending(status))
