@@ -46,6 +46,7 @@ import Testing
             store.close()
             kept = lists
         }
-        #expect(kept > 100)
+        // Each writer is killed after its first answer.
+        #expect(kept >= 30)
     }
 }
