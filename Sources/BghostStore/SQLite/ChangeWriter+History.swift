@@ -32,6 +32,7 @@ extension ChangeWriter {
             SkippedStartColumns.bind(start, to: &row)
         }
     }
+
     /// Inserts a row with the number after the newest one, or leaves it out if another row has that number.
     ///
     /// That happens only after the number of a row was damaged. The change that the row comes with must be

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the tables held when the last daemon ended cleanly: of each, the number of its rows and the
-/// exclusive or of their checksums.
+/// What the tables held when the last daemon ended cleanly: of each, the number of its rows and the sum
+/// of their checksums.
 ///
 /// A changed byte in a page of SQLite's can hide whole rows, which the checksums of the rows do not
 /// detect: a plugin that was disabled would run, and a handler with a checkpoint would begin from the
@@ -25,9 +25,8 @@ enum ClosingTotals {
 
     /// The tables that a start reads besides those of requests; each has a checksum in `sum`.
     static let tables = [
-        "alert", "checkpoint", "manifest", "notification", "pause", "progress", "quarantine",
-        "runtime",
-        "switched_off", "task",
+        "alert", "checkpoint", "manifest", "notification", "pause",
+        "progress", "quarantine", "runtime", "switched_off", "task",
     ]
 
     private struct Total: Equatable {
@@ -41,11 +40,8 @@ enum ClosingTotals {
         init(of table: String, _ connection: Connection) throws(SQLiteFailure) {
             let sums = try Statement("SELECT sum FROM \(table)", on: connection)
             try sums.rows { row in
-                // Mixed, so that no two rows with the same checksum cancel each other out unnoticed.
-                var mixed = RowSum()
-                mixed.add(row.uint())
                 rows += 1
-                sum ^= mixed.value
+                sum &+= row.uint()
                 return true
             }
         }
