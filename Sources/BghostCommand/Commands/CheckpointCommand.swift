@@ -47,13 +47,7 @@ struct CheckpointCommand: ParsableCommand {
         )
         var plugin: String?
 
-        @Option(
-            help: ArgumentHelp(
-                "Only what follows the page that names this cursor.",
-                valueName: "cursor"
-            )
-        )
-        var cursor: String?
+        @OptionGroup var page: PageOptions
 
         @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
         var limit = 100
@@ -72,7 +66,7 @@ struct CheckpointCommand: ParsableCommand {
                 let answer = try await client.checkpoints(
                     task: task,
                     plugin: plugin,
-                    cursor: cursor,
+                    cursor: page.cursor,
                     limit: limit
                 )
                 guard !output.json else { return console.answer(json: answer.json) }

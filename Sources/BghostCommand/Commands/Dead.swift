@@ -38,13 +38,7 @@ struct Dead: ClientCommand {
     @Option(help: ArgumentHelp("Only what died before this time.", valueName: "time"))
     var until: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Only what follows the page that names this cursor.",
-            valueName: "cursor"
-        )
-    )
-    var cursor: String?
+    @OptionGroup var page: PageOptions
 
     @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
     var limit = 100
@@ -65,7 +59,7 @@ struct Dead: ClientCommand {
                 plugin: plugin,
                 since: since,
                 until: until,
-                cursor: cursor,
+                cursor: page.cursor,
                 limit: limit
             )
             guard !output.json else { return console.answer(json: answer.json) }

@@ -47,13 +47,7 @@ struct Pending: ClientCommand {
     )
     var tag: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Only what follows the page that names this cursor.",
-            valueName: "cursor"
-        )
-    )
-    var cursor: String?
+    @OptionGroup var page: PageOptions
 
     @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
     var limit = 1000
@@ -78,7 +72,7 @@ struct Pending: ClientCommand {
                 plugin: plugin,
                 submitter: submitter,
                 tag: tag,
-                cursor: cursor,
+                cursor: page.cursor,
                 limit: limit
             )
             guard !output.json else { return console.answer(json: answer.json) }
