@@ -11,20 +11,10 @@ package import BghostModel
 /// All but ``disk(_:)`` are pure.
 extension HealthReport.Check {
     /// - Parameter folder: the state directory.
-    package static func store(
-        _ status: StoreStatus,
-        in folder: String
-    ) -> HealthReport.Check {
-        guard let since = status.failingSince else {
-            return .init("store", .ok, "transactions are stored")
+    package static func store(_ status: StoreStatus, in folder: String) -> HealthReport.Check {
+        file("store", holds: "transactions", status.failingSince, status.isFinal, in: folder) {
+            status.sentence(since: $0)
         }
-        return .init(
-            "store",
-            .critical,
-            since: since,
-            status.sentence(since: Timestamp.text(unixNanoseconds: since)),
-            remedy: diskRemedy(folder, needsRestart: status.isFinal)
-        )
     }
 
     /// - Parameter folder: the state directory.
@@ -32,21 +22,32 @@ extension HealthReport.Check {
         _ status: TransferJournalStatus,
         in folder: String
     ) -> HealthReport.Check {
-        guard let since = status.failingSince else {
-            return .init("transferJournal", .ok, "transfers are stored")
+        file("transferJournal", holds: "transfers", status.failingSince, status.isFinal, in: folder)
+        {
+            status.sentence(since: $0)
         }
-        return .init(
-            "transferJournal",
-            .critical,
-            since: since,
-            status.sentence(since: Timestamp.text(unixNanoseconds: since)),
-            remedy: diskRemedy(folder, needsRestart: status.isFinal)
-        )
     }
 
-    private static func diskRemedy(_ folder: String, needsRestart: Bool) -> String {
-        "repair the disk of \(folder) or make room on it"
-            + (needsRestart ? ", then restart bghost" : "")
+    /// A database of the state directory.
+    ///
+    /// - Parameter sentence: what fails, by the time since when.
+    private static func file(
+        _ name: String,
+        holds what: String,
+        _ failingSince: Int64?,
+        _ isFinal: Bool,
+        in folder: String,
+        _ sentence: (String) -> String
+    ) -> HealthReport.Check {
+        guard let since = failingSince else { return .init(name, .ok, "\(what) are stored") }
+        return .init(
+            name,
+            .critical,
+            since: since,
+            sentence(Timestamp.text(unixNanoseconds: since)),
+            remedy: "repair the disk of \(folder) or make room on it"
+                + (isFinal ? ", then restart bghost" : "")
+        )
     }
 
     /// - Parameter runs: the number of runs in progress.
