@@ -57,7 +57,10 @@ extension RunningHost {
 /// The descriptors of this process, besides those of the memory of running workers: each is opened when the
 /// daemon first looks at it, and stays as long as its worker.
 func lastingDescriptors() throws -> [String] {
-    try File.list("/proc/self/fd").filter { !target(ofDescriptor: $0).hasSuffix("/statm") }
+    try File.list("/proc/self/fd").filter { name in
+        let path = target(ofDescriptor: name)
+        return !path.hasSuffix("/statm") || access(path, F_OK) != 0
+    }
 }
 
 /// Returns once this process has at most so many of the lasting descriptors: some close after the run that
