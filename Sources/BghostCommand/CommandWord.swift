@@ -36,6 +36,23 @@ enum CommandWord {
         }
     }
 
+    /// The command that the first words of a command line name, and the arguments after them.
+    ///
+    /// - Returns: `nil` if the words do not name a command that has no subcommands.
+    static func named(
+        _ arguments: [String]
+    ) -> (command: any ParsableCommand.Type, options: [String])? {
+        var command: any ParsableCommand.Type = Root.self
+        var rest = arguments[...]
+        while let word = rest.first, !command.configuration.subcommands.isEmpty {
+            let next = command.configuration.subcommands.first { names(of: $0).contains(word) }
+            guard let next else { return nil }
+            command = next
+            rest.removeFirst()
+        }
+        return command.configuration.subcommands.isEmpty ? (command, Array(rest)) : nil
+    }
+
     private static func names(of command: any ParsableCommand.Type) -> [String] {
         let configuration = command.configuration
         return [configuration.commandName ?? "\(command)".lowercased()] + configuration.aliases

@@ -54,8 +54,12 @@ package enum Program {
             if arguments.first == completionWord {
                 // The names of tasks come from a daemon.
                 command = try await Root.asyncParseAsRoot(arguments)
+            } else if let known = daemon(arguments) {
+                command = known
+            } else if let known = await named(arguments) {
+                command = known
             } else {
-                command = try daemon(arguments) ?? Root.parseAsRoot(arguments)
+                command = try Root.parseAsRoot(arguments)
             }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -79,6 +83,26 @@ package enum Program {
         // `--help` and `--version`, make the parsing fail.
         guard words.first.map({ $0.hasPrefix("-") }) ?? true else { return nil }
         return try? Run.parse(Array(words))
+    }
+
+    /// Parses the command that the first words name without the tree of all commands, for the same reason.
+    ///
+    /// - Returns: `nil` if the command line names no command, wants help or has an error, all of which the
+    ///   whole tree answers better.
+    static func named(_ arguments: [String]) async -> (any ParsableCommand)? {
+        guard let (command, options) = CommandWord.named(arguments) else { return nil }
+        let parsed: (any ParsableCommand)?
+        // The parser demands the first form of commands for which a daemon completes names.
+        if let command = command as? any AsyncParsableCommand.Type {
+            // The whole tree reports the error.
+            parsed = try? await command.asyncParseAsRoot(options)
+        } else {
+            // The whole tree reports the error.
+            parsed = try? command.parseAsRoot(options)
+        }
+        // The wish for help gives another command.
+        guard let parsed, type(of: parsed) == command else { return nil }
+        return parsed
     }
 
     /// Whether the command line, which may be invalid, contains `--json`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import BghostAPI
 import BghostBase
 @testable import BghostCommand
@@ -10,6 +11,29 @@ import Testing
 /// How commands fail: one answer for one fault, the same for people and for scripts.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct FailureTests {
+    @Test func `The first words name a command without the tree of all commands`() async throws {
+        func name(_ words: String...) -> String? {
+            CommandWord.named(words).map { "\($0.command) \($0.options)" }
+        }
+        #expect(name("status", "--json") == #"Status ["--json"]"#)
+        #expect(name("explain", "a", "status") == #"Why ["a", "status"]"#)
+        #expect(name("plugin", "check", "a.so") == #"Check ["a.so"]"#)
+        // The tree knows the default commands, and has the answers for what names no command.
+        for words in [
+            [], ["--json", "status"], ["plugin"], ["plugin", "help"], ["throttle"], ["nosuch"],
+        ] {
+            #expect(CommandWord.named(words) == nil, "\(words)")
+        }
+        for words in [
+            ["status", "a", "--utc"], ["trigger", "a", "--wait"], ["version"], ["why", "a"],
+        ] {
+            let own = await Program.named(words).map { "\($0)" }
+            #expect(own == "\(try Root.parseAsRoot(words))", "\(words)")
+        }
+        #expect(await Program.named(["status", "--help"]) == nil)
+        #expect(await Program.named(["status", "--nosuch"]) == nil)
+    }
+
     @Test func `Every command reports an unknown task in the same way`() async throws {
         try await Serving.with { serving in
             for command in [
