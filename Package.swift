@@ -621,8 +621,16 @@ let package = Package(
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostFacts", "BghostFunctions",
                 "BghostLinux", "BghostManifest", "BghostModel", "BghostNotify", "BghostPlugin",
                 "BghostPolicy", "BghostSandbox", "BghostTransferRules", "BghostWire",
+                "BghostWireMessages",
             ],
             path: "Fuzz/Targets",
+            swiftSettings: swift + optimized + [.enableExperimentalFeature("Lifetimes")]
+        ),
+        // The messages of the protocol with workers, for tests of it that need no other reader.
+        .target(
+            name: "BghostWireMessages",
+            dependencies: ["BghostWire"],
+            path: "Fuzz/Messages",
             swiftSettings: swift + optimized + [.enableExperimentalFeature("Lifetimes")]
         ),
         .target(
@@ -807,7 +815,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BghostWireTests",
-            dependencies: ["BghostFuzz", "BghostTestSupport", "BghostWire"],
+            dependencies: ["BghostTestSupport", "BghostWire", "BghostWireMessages"],
             swiftSettings: swift
         ),
         .testTarget(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostWire
+import BghostWireMessages
 
 extension FuzzTarget {
     /// A packet from the other side of a worker's socket, read as daemon and worker read it.

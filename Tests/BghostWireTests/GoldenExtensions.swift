@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostFuzz
 import BghostWire
+import BghostWireMessages
 
 /// The frames of the ABI's extensions for transfers and notifications.
 extension GoldenTests {

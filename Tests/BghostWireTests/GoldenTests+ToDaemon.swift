@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostFuzz
 @testable import BghostWire
+import BghostWireMessages
 
 /// The frames that a worker sends, besides those of notifications and transfers.
 extension GoldenTests {

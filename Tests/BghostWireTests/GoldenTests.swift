@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostFuzz
 @testable import BghostWire
+import BghostWireMessages
 import Testing
 
 /// The bytes of each frame: a daemon and a worker of different builds must agree on them.

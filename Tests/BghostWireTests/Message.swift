@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostFuzz
 import BghostWire
+import BghostWireMessages
 
 /// Any one message, so that tables can hold them all.
 typealias Message = WireMessage

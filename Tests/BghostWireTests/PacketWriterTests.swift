@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostFuzz
 import BghostTestSupport
 @testable import BghostWire
+import BghostWireMessages
 import Testing
 
 @Suite struct PacketWriterTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostFuzz
 @testable import BghostWire
+import BghostWireMessages
 import Testing
 
 /// Reports come from a process that has just crashed and are untrusted.

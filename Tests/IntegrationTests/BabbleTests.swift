@@ -2,10 +2,10 @@
 
 import BghostAPI
 import BghostBase
+import BghostFuzz
 @testable import BghostHost
 import BghostModel
 import BghostServices
-import BghostFuzz
 import BghostTestSupport
 import Testing
 

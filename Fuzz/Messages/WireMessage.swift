@@ -72,7 +72,7 @@ package enum WireMessage: Equatable, Sendable {
     }
 
     /// Whether it is written as it was read, byte for byte but for its flags.
-    var isExact: Bool {
+    package var isExact: Bool {
         switch self {
         // Readers of these use only the subject.
         case .finish, .released, .explain: false
