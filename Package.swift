@@ -942,6 +942,16 @@ let package = Package(
             path: "Tests/OwnerSupport",
             swiftSettings: swift
         ),
+        // What each store of partitions must do, for the tests of each.
+        .target(
+            name: "BghostFleetSupport",
+            dependencies: [
+                "BghostBase", "BghostFleetRules", "BghostModel", "BghostPolicy",
+                "BghostTestSupport",
+            ],
+            path: "Tests/FleetSupport",
+            swiftSettings: swift
+        ),
         .testTarget(
             name: "BghostFleetTests",
             dependencies: [
@@ -952,8 +962,8 @@ let package = Package(
         .testTarget(
             name: "BghostFleetRulesTests",
             dependencies: [
-                "BghostBase", "BghostCalendar", "BghostFleetRules", "BghostModel", "BghostPolicy",
-                "BghostStore", "BghostTestSupport",
+                "BghostBase", "BghostCalendar", "BghostFleetRules", "BghostFleetSupport",
+                "BghostModel", "BghostPolicy", "BghostStore", "BghostTestSupport",
             ],
             swiftSettings: swift
         ),

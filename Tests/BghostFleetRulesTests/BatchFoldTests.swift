@@ -2,6 +2,7 @@
 
 import BghostBase
 @testable import BghostFleetRules
+import BghostFleetSupport
 import BghostModel
 import BghostPolicy
 import BghostStore

@@ -2,6 +2,7 @@
 
 import BghostBase
 @testable import BghostFleetRules
+import BghostFleetSupport
 import BghostModel
 
 /// The fleet in memory with one error, with which a test shows that a check of `FleetConformance` can fail.

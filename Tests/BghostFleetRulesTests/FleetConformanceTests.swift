@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostFleetRules
+import BghostFleetSupport
 import Testing
 
 /// Each check of `FleetConformance` can fail.

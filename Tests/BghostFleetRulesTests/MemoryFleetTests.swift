@@ -2,6 +2,7 @@
 
 import BghostBase
 import BghostFleetRules
+import BghostFleetSupport
 import BghostModel
 import BghostTestSupport
 import Testing

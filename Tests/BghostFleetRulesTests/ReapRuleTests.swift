@@ -2,6 +2,7 @@
 
 import BghostBase
 import BghostFleetRules
+import BghostFleetSupport
 import Testing
 
 @Suite struct ReapRuleTests {

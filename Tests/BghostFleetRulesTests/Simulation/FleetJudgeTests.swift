@@ -2,6 +2,7 @@
 
 import BghostBase
 import BghostFleetRules
+import BghostFleetSupport
 import BghostModel
 import BghostPolicy
 import Testing

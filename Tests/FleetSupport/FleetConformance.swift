@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostBase
-import BghostFleetRules
-import BghostModel
-import BghostPolicy
-import BghostTestSupport
-import Testing
+internal import BghostBase
+package import BghostFleetRules
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostTestSupport
+internal import Testing
 
 /// What a test does to a store of partitions besides its calls.
 ///
 /// A database cannot be told the time: it implements `pass` by moving the ends of all leases back.
-protocol FleetHarness: SendableMetatype {
+package protocol FleetHarness: SendableMetatype {
     associatedtype Store: PartitionStore
 
     /// Two pools of eight partitions, without a host.
@@ -29,9 +29,9 @@ protocol FleetHarness: SendableMetatype {
 /// What each store of partitions must do, each check with a store of its own.
 ///
 /// The suite of a store runs each of `checks`, and `BrokenFleet` shows that each of them can fail.
-final class FleetConformance<Harness: FleetHarness> {
-    struct Check: Sendable, CustomTestStringConvertible {
-        let testDescription: String
+package final class FleetConformance<Harness: FleetHarness> {
+    package struct Check: Sendable, CustomTestStringConvertible {
+        package let testDescription: String
         let run: @Sendable (FleetConformance) throws -> Void
 
         init(
@@ -43,7 +43,7 @@ final class FleetConformance<Harness: FleetHarness> {
         }
 
         /// Runs the check, which the store has to pass.
-        func pass(_ harness: Harness) throws {
+        package func pass(_ harness: Harness) throws {
             let conformance = FleetConformance(harness: harness)
             try run(conformance)
             for failure in conformance.failures {
@@ -52,7 +52,7 @@ final class FleetConformance<Harness: FleetHarness> {
         }
 
         /// Whether the store fails the check.
-        func fails(_ harness: Harness) -> Bool {
+        package func fails(_ harness: Harness) -> Bool {
             let conformance = FleetConformance(harness: harness)
             do {
                 try run(conformance)
@@ -70,9 +70,9 @@ final class FleetConformance<Harness: FleetHarness> {
     /// Where the store did not do what it must.
     private(set) var failures: [Testing.SourceLocation] = []
 
-    init(harness: Harness) { self.harness = harness }
+    package init(harness: Harness) { self.harness = harness }
 
-    static var checks: [Check] { hostChecks + batchChecks + restoredChecks }
+    package static var checks: [Check] { hostChecks + batchChecks + restoredChecks }
 
     // MARK: Short words
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostBase
-import BghostFleetRules
-import BghostModel
-import BghostPolicy
-import Testing
+package import BghostBase
+package import BghostFleetRules
+package import BghostModel
+package import BghostPolicy
+internal import Testing
 
 /// Requests and runs whose ids are small numbers.
 extension FleetSample {
-    static func id(_ number: Int) -> RunID { RunID(high: 0, low: UInt64(number)) }
+    package static func id(_ number: Int) -> RunID { RunID(high: 0, low: UInt64(number)) }
 
-    static func request(_ number: Int, task: String = "a", failures: Int = 0) -> Request {
+    package static func request(_ number: Int, task: String = "a", failures: Int = 0) -> Request {
         Request(
             id: id(number),
             task: task,
@@ -21,7 +21,7 @@ extension FleetSample {
         )
     }
 
-    static func run(_ number: Int, of request: Request, epoch: UInt64) -> RunRecord {
+    package static func run(_ number: Int, of request: Request, epoch: UInt64) -> RunRecord {
         RunRecord(
             id: id(number),
             request: request.id,
@@ -34,7 +34,7 @@ extension FleetSample {
         )
     }
 
-    static func ended(_ run: RunRecord, _ outcome: Outcome = .succeeded) -> RunRecord {
+    package static func ended(_ run: RunRecord, _ outcome: Outcome = .succeeded) -> RunRecord {
         var run = run
         run.state = .ended
         run.outcome = outcome
@@ -44,10 +44,10 @@ extension FleetSample {
 }
 
 extension BatchQueue {
-    struct NothingToSend: Error {}
+    package struct NothingToSend: Error {}
 
     /// The next batch, which there must be.
-    mutating func send() throws -> Numbered {
+    package mutating func send() throws -> Numbered {
         guard let batch = next() else { throw NothingToSend() }
         return batch
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BghostBase
-import BghostFleetRules
-import BghostModel
-import BghostPolicy
-import Testing
+internal import BghostBase
+internal import BghostFleetRules
+internal import BghostModel
+internal import BghostPolicy
+internal import Testing
 
 // MARK: A store that went back
 
