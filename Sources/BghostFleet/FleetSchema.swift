@@ -7,8 +7,7 @@
 enum FleetSchema {
     /// What makes each version of the schema from the one before; the first one makes it from nothing.
     ///
-    /// Released ones never change. Each is statements of PL/pgSQL that end in a short time, since all of them
-    /// must end within the time limit of a statement.
+    /// Released ones never change (`SchemaVersions`).
     static let migrations = [
         """
         CREATE SCHEMA IF NOT EXISTS bghost;
@@ -43,47 +42,13 @@ enum FleetSchema {
         """
     ]
 
-    /// The number of the advisory lock that hosts of all versions hold while they change the schema.
+    /// The number of the advisory lock of this schema.
     static let lock = 7_075_616_874
 
-    /// Brings the schema to the last version, as one statement and one transaction; does nothing to a schema of
-    /// that version or a newer one.
-    ///
-    /// The version is read under the lock: of hosts that start together one migrates, and an older bghost does
-    /// not change what a newer one made while it waited. `to_regclass` would not do: it may answer from what the
-    /// session remembers of the time before the lock.
-    static func migration(_ migrations: [String]) -> String {
-        let steps = migrations.enumerated().map { index, step in
-            "IF present < \(index + 1) THEN\n\(step)\nEND IF;"
-        }.joined(separator: "\n")
-        return """
-            DO $bghost$
-            DECLARE present int := 0;
-            BEGIN
-                PERFORM pg_advisory_xact_lock(\(lock));
-                IF EXISTS (SELECT FROM pg_tables WHERE schemaname = 'bghost' AND tablename = 'fleet') THEN
-                    SELECT f.version INTO present FROM bghost.fleet f;
-                END IF;
-            \(steps)
-                IF present < \(migrations.count) THEN
-                    UPDATE bghost.fleet SET version = \(migrations.count);
-                END IF;
-            END $bghost$
-            """
+    /// The schema with these versions; tests have further ones.
+    static func versions(_ migrations: [String]) -> SchemaVersions {
+        SchemaVersions(name: "bghost", steps: migrations, lock: lock)
     }
-
-    /// Settings of a session; answers whether the schema is there and whether the server can be written to.
-    ///
-    /// $1: the time limit of a statement, milliseconds.
-    static let greeting = """
-        SELECT set_config('search_path', 'pg_catalog', false),
-            set_config('client_min_messages', 'warning', false),
-            set_config('statement_timeout', $1, false),
-            to_regclass('bghost.fleet') IS NOT NULL,
-            pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'
-        """
-
-    static let versionQuestion = "SELECT version FROM bghost.fleet"
 
     /// Registers a host, unless another daemon has its name and a valid lease.
     ///

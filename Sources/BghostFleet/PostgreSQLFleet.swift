@@ -13,10 +13,8 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
     private let settings: FleetSettings
     private let version: String
     private let instance: String
-    private let libraryName: String
-    /// Tests have further ones.
-    private let migrations: [String]
-    private var library: LibPQ?
+    private let schema: SchemaVersions
+    private var connector: PostgreSQLConnector
     private var session: PostgreSQLSession?
     /// The number of this daemon's registration; `nil` before it, and after another daemon's.
     private var incarnation: Int?
@@ -53,11 +51,15 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
         library: String? = nil,
         migrations: [String]
     ) {
-        self.migrations = migrations
+        schema = FleetSchema.versions(migrations)
+        connector = PostgreSQLConnector(
+            connection: settings.connection,
+            schema: schema,
+            library: library
+        )
         self.settings = settings
         self.instance = instance
         self.version = version
-        libraryName = library ?? LibPQ.soname
     }
 
     // MARK: FleetLink
@@ -72,10 +74,10 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
             throw nameTaken
         }
         guard row.count > 1, let present = row[1].flatMap({ Int($0) }),
-            present == migrations.count
+            present == schema.version
         else {
             session = nil
-            throw otherVersion(row.count > 1 ? row[1] : nil)
+            throw schema.otherVersion(row.count > 1 ? row[1] : nil)
         }
         try cleanUp()
         return FleetRenewal(sentAt: sentAt, open: [])
@@ -86,7 +88,7 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
         let key = [claim.task, "\(claim.slot)"]
         let own = try rows(
             FleetSchema.claim,
-            key + ["\(claim.request)", settings.name, "\(incarnation)", "\(migrations.count)"]
+            key + ["\(claim.request)", settings.name, "\(incarnation)", "\(schema.version)"]
         )
         if !own.isEmpty { return .claimed }
         guard let row = try rows(FleetSchema.server, key).first, row.count == 2, let host = row[0]
@@ -141,55 +143,11 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
 
     private var timeout: UInt64 { min(settings.leaseNanoseconds / 4, 10_000_000_000) }
 
-    /// A session of a server that can be written to and has this version's schema.
     private func readySession() throws(FleetProblem) -> PostgreSQLSession {
         if let session { return session }
-        if library == nil { library = try LibPQ.load(libraryName) }
-        guard let library else { throw FleetProblem(.library, "libpq is not loaded") }
-        let session = try PostgreSQLSession(library, settings.connection, timeout: timeout)
-        let greeting = try session.rows(FleetSchema.greeting, ["\(timeout / 1_000_000)"]).first
-        guard let greeting, greeting.count == 5 else {
-            throw FleetProblem(.statement, "the server's first answer is none of PostgreSQL's")
-        }
-        guard greeting[4] != "t" else {
-            throw FleetProblem(
-                .readOnly,
-                "the server cannot be written to (a standby, or read-only); name its primary, with"
-                    + " several hosts also `target_session_attrs=read-write`"
-            )
-        }
-        var present = greeting[3] == "t" ? try schemaVersion(session) : "0"
-        if let number = present.flatMap({ Int($0) }), number < migrations.count {
-            try session.run(FleetSchema.migration(migrations))
-            present = try schemaVersion(session)
-        }
-        guard present == "\(migrations.count)" else { throw otherVersion(present) }
+        let session = try connector.connect(timeout: timeout)
         self.session = session
         return session
-    }
-
-    private func schemaVersion(_ session: PostgreSQLSession) throws(FleetProblem) -> String? {
-        try session.rows(FleetSchema.versionQuestion).first?.first ?? nil
-    }
-
-    private func otherVersion(_ present: String?) -> FleetProblem {
-        let wanted = migrations.count
-        guard let present, let number = Int(present) else {
-            return FleetProblem(
-                .version,
-                "schema `bghost` of the database has no version, although it has tables; restore it"
-                    + " from a backup, or drop it while all hosts are stopped"
-            )
-        }
-        return FleetProblem(
-            .version,
-            number > wanted
-                ? "schema `bghost` of the database has version \(number), which a newer bghost on"
-                    + " another host made, and this bghost knows only \(wanted); update bghost on this"
-                    + " host"
-                : "schema `bghost` of the database has version \(number) again, since the database was set"
-                    + " back; this bghost migrates it to \(wanted) when it connects again"
-        )
     }
 
     /// A refused statement may be one that another version of the schema no longer fits, so the next renewal

@@ -2,23 +2,27 @@
 
 internal import BghostBase
 internal import BghostLinux
-internal import BghostModel
+package import BghostModel
 internal import Glibc
 
 /// A connection to PostgreSQL, on which each call ends within a bounded time.
 ///
 /// Use it on one thread. After an error of the connection it is closed, and only a new one helps.
-final class PostgreSQLSession {
-    typealias Row = [String?]
+package final class PostgreSQLSession {
+    /// The values of a row as texts; `nil` is NULL.
+    package typealias Row = [String?]
 
     private let library: LibPQ
     private let connection: LibPQ.Connection
     /// The time limit of a call, nanoseconds.
     private let timeout: UInt64
-    private(set) var isBroken = false
+    /// Whether the connection broke; only a new session helps then.
+    package private(set) var isBroken = false
+    /// The code of SQL with which the server refused the last statement; `nil` if it did not.
+    package private(set) var refusedState: String?
 
-    /// The most rows of an answer that are read.
-    private static let rowsMax: Int32 = 10_000
+    /// The most rows of an answer that are read; more are left out.
+    package static let rowsMax = 10_000
 
     /// Connects.
     ///
@@ -76,7 +80,12 @@ final class PostgreSQLSession {
     // MARK: Statements
 
     /// Sends a statement with its parameters as one message, and returns the rows of its answer.
-    func rows(_ statement: String, _ parameters: [String] = []) throws(FleetProblem) -> [Row] {
+    ///
+    /// - Parameter parameters: texts, which the server reads as their types; they contain no NUL.
+    package func rows(
+        _ statement: String,
+        _ parameters: [String] = []
+    ) throws(FleetProblem) -> [Row] {
         let sent = Self.withTexts(parameters) { values in
             library.sendParameters(
                 connection,
@@ -100,6 +109,7 @@ final class PostgreSQLSession {
     }
 
     private func answer() throws(FleetProblem) -> [Row] {
+        refusedState = nil
         let deadline = Self.now + timeout
         while true {
             let left = library.flush(connection)
@@ -134,7 +144,7 @@ final class PostgreSQLSession {
 
     private func read(_ result: LibPQ.Outcome) -> [Row] {
         let columns = library.columnCount(result)
-        return (0..<min(library.rowCount(result), Self.rowsMax)).map { row in
+        return (0..<min(library.rowCount(result), Int32(Self.rowsMax))).map { row in
             (0..<columns).map { column in
                 guard library.isNull(result, row, column) == 0 else { return nil }
                 return library.value(result, row, column).map { String(cString: $0) }
@@ -193,6 +203,7 @@ final class PostgreSQLSession {
             library.errorField(result, field).map { String(cString: $0) } ?? ""
         }
         let (state, text) = (field(LibPQNumber.state), Self.line(field(LibPQNumber.message)))
+        refusedState = state
         switch state {
         // read_only_sql_transaction
         case "25006":
