@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-BG_NOTE("abi=1.0;id=test.browser;runtime=c");
+BG_NOTE("abi=1.0;id=test.browser;runtime=c;params=checked");
 
 static const bg_host *host;
 
@@ -76,8 +76,18 @@ static bg_status crash(void *plugin, const bg_run_info *info) {
     sizeof(bg_task), BG_TASK_MAY_BLOCK, BG_LIT(name), { 0, 0 }, start, 0, 0                        \
   }
 
+/* Declares the schema of its parameters. */
+static const bg_task measure = {
+  sizeof measure, BG_TASK_MAY_BLOCK, BG_LIT("measure"),
+  BG_LIT("{\"type\":\"object\",\"required\":[\"city\"],\"properties\":{"
+         "\"city\":{\"type\":\"string\",\"minLength\":1,\"description\":\"where to measure\"},"
+         "\"days\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":16},"
+         "\"unit\":{\"enum\":[\"metric\",\"imperial\"]}}}"),
+  echo, 0, 0,
+};
+
 static const bg_task *const tasks[] = {
-  TASK("echo", echo), TASK("fail", fail), TASK("hold", hold), TASK("ignore", ignore), TASK("crash", crash),
+  TASK("echo", echo), TASK("fail", fail), TASK("hold", hold), TASK("ignore", ignore), TASK("crash", crash), &measure,
 };
 
 static const bg_plugin table = {

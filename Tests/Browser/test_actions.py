@@ -201,3 +201,32 @@ def test_a_form_asks_for_the_parameters_of_a_schema(own, open_page, faults):
     expect(page.get_by_role("table", name="Runs of the task")).to_contain_text("succeeded")
     run = own.last_run("test.echo")
     assert run["result"] == {"tree": {}, "path": "/srv", "retries": 3, "mode": "small", "deep": True}
+
+
+def test_a_form_asks_for_the_parameters_of_a_handlers_own_schema(own, open_page, faults):
+    faults.allowed.append("status of 422")
+    value = json.loads(own.config.read_text())
+    # The manifest has no schema: the library of the plugin has it.
+    value["tasks"]["test.measure"] = {"plugin": "calm", "handler": "measure"}
+    own.write(value)
+    own.run("reload")
+    # It waits until the daemon has read the schemas of the plugin.
+    own.trigger("test.measure", {"city": "Oslo"})
+    page = open_page(own.address())
+    goto(page, "#/tasks/test.measure")
+    page.get_by_role("button", name="Run now").click()
+    dialog = page.get_by_role("dialog", name="Run now")
+    expect(dialog).to_contain_text("required; where to measure")
+    dialog.get_by_label("days", exact=True).fill("17")
+    dialog.get_by_label("unit", exact=True).select_option("metric")
+    expect(dialog.locator("code")).to_have_text("""bghost trigger test.measure --parameters '{"days":17,"unit":"metric"}'""")
+    dialog.get_by_role("button", name="Run now").click()
+    expect(dialog.get_by_role("alert", name="Fault of days")).to_contain_text("17 is above the maximum 16")
+    expect(dialog.get_by_role("alert", name="Fault of city")).to_contain_text("it is missing; a string is wanted")
+    expect(dialog.get_by_role("alert", name="Fault of unit")).to_be_empty()
+    dialog.get_by_label("city", exact=True).fill("Paris")
+    dialog.get_by_label("days", exact=True).fill("3")
+    dialog.get_by_role("button", name="Run now").click()
+    expect(notice(page)).to_contain_text("Requested a run of test.measure")
+    expect(page.get_by_role("table", name="Runs of the task").get_by_text("succeeded")).to_have_count(2)
+    assert own.last_run("test.measure")["result"] == {"city": "Paris", "days": 3, "unit": "metric"}
