@@ -73,7 +73,10 @@ enum BundleFile {
                 .failure,
                 "\(title(bundle)) needs a host of ABI \(abi) to before \(Int(abi.major) + 1).0, and"
                     + " this bghost (\(BghostVersion.text)) has ABI \(PluginImage.hostABI)",
-                fix: "upgrade bghost, or get a version of the plugin for this ABI"
+                // No newer bghost speaks an older major.
+                fix: ABIVersion(PluginImage.hostABI).map { abi.major < $0.major } == true
+                    ? "ask its author for a version for ABI \(PluginImage.hostABI)"
+                    : "upgrade bghost, or get a version of the plugin for this ABI"
             )
         }
         guard let library = bundle.library(for: .host) else {
