@@ -12,8 +12,8 @@ SECONDS = 60
 KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode|Doctor|StuckWorker|$(strip \
     )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)
 
-.PHONY: run demo build install uninstall package tarball image package-test test browser check lint format sanitize bench \
-	fuzz storm kernels prerequisites docs
+.PHONY: run demo build install uninstall package tarball image sdk-release package-test test browser check lint format \
+	sanitize bench fuzz storm kernels prerequisites docs
 
 # For `install` and `uninstall`, and the folder of the programs that are installed.
 PREFIX = /usr/local
@@ -61,6 +61,11 @@ tarball:
 image:
 	@Scripts/prerequisites dpkg-dev mmdebstrap umoci
 	@BIN='$(BIN)' Scripts/image
+
+## Makes this version of the SDK a commit with its tag in the git repository FOLDER, which it makes if there is none.
+## Packages depend on it by URL.
+sdk-release:
+	@Scripts/export-sdk '$(or $(FOLDER),$(error name a repository: make sdk-release FOLDER=/srv/git/bghost-sdk))'
 
 ## Checks the units and the packages of the programs of BIN, and installs them in a container that systemd boots; runs
 ## the tarball in small roots of two releases of Debian, and the image with runc.

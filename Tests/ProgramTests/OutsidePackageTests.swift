@@ -16,11 +16,63 @@ import Testing
         folder = try TemporaryDirectory()
     }
 
-    @Test(arguments: ["the SDK's folder", "a file:// URL"])
-    func `A package that follows the page is a plugin that the daemon runs`(of sdk: String)
+    /// A package on the SDK's folder is built in `GettingStartedTests`.
+    @Test func `The page's package on the SDK's folder is resolved`() async throws {
+        try makePackage()
+        let shown = try await shell("swift package show-dependencies", in: folder.file("Hello"))
+        #expect(shown.exitCode == 0, "\(shown.output)\(shown.error)")
+        let sdk = folder.file("bghost") + "/SDK"
+        #expect(shown.output.contains("<\(sdk)@unspecified>"), "\(shown.output)")
+    }
+
+    @Test func `A package on a release of the SDK takes the next one, and the daemon runs it`()
         async throws
     {
-        let package = try makePackage(isByURL: sdk == "a file:// URL")
+        let package = folder.file("Hello")
+        let repository = folder.file("bghost-sdk")
+        try await release(PackageRoot.path, to: repository)
+        try makePackage(repository: repository)
+        func resolved(_ command: String) async throws -> String {
+            let result = try await shell(command, in: package)
+            try #require(result.exitCode == 0, "\(result.output)\(result.error)")
+            let answer = try JSONReader.parse(
+                String(decoding: File.read(package + "/Package.resolved"), as: UTF8.self)
+            )
+            return answer["pins"]?.array?.first?["state"]?["version"]?.string ?? ""
+        }
+        #expect(try await resolved("swift package resolve") == BghostVersion.text)
+
+        let next = try nextVersion()
+        let sources = try makeSources(next)
+        try await release(sources, to: repository)
+        let log = try Command.run(["git", "-C", repository, "log", "--format=%s%d"])
+        #expect(
+            log.output
+                == "SDK \(next) (HEAD -> main, tag: \(next))\nSDK \(BghostVersion.text) (tag: \(BghostVersion.text))\n"
+        )
+        let file = repository + "/TestHost/BghostBase/Version.swift"
+        #expect(String(decoding: try File.read(file), as: UTF8.self).contains("\"\(next)\""))
+        // A version is released once.
+        let again = try await make(sources, repository)
+        #expect(again.exitCode != 0 && again.error.contains("has the SDK \(next) already"))
+        #expect(try await resolved("swift package update") == next)
+        try await run(package)
+    }
+
+    @Test func `A release of the SDK names its repository, and leaves other folders alone`()
+        async throws
+    {
+        let none = try await Command.runApart(["make", "-C", PackageRoot.path, "sdk-release"])
+        #expect(none.exitCode == 2, "\(none.output)")
+        #expect(none.error.contains("make sdk-release FOLDER=/srv/git/bghost-sdk"), "\(none.error)")
+        try folder.write("mine", to: "file")
+        let other = try await make(PackageRoot.path, folder.path)
+        #expect(other.exitCode == 2 && other.error.contains("holds something else than the SDK"))
+        #expect(try File.list(folder.path) == ["file"])
+    }
+
+    /// Runs the commands of the page.
+    private func run(_ package: String) async throws {
         // All but the daemon itself, which does not end.
         var commands = try #require(page.block("sh")).split(separator: "\n").map(String.init)
         #expect(commands.removeLast() == "bghost --config tasks.json")
@@ -81,8 +133,10 @@ import Testing
         #expect(json["code"]?.string == "undefined-symbols")
     }
 
-    /// Writes the package of the page, and returns its folder.
-    private func makePackage(isByURL: Bool) throws -> String {
+    /// Writes the package of the page.
+    ///
+    /// - Parameter repository: that of the SDK; `nil` for its folder.
+    private func makePackage(repository: String? = nil) throws {
         let package = folder.file("Hello")
         try #require(try Command.run(["mkdir", "-p", package + "/Sources/Hello"]).exitCode == 0)
         let code = try #require(
@@ -91,10 +145,7 @@ import Testing
         try folder.write(code, to: "Hello/Sources/Hello/Hello.swift")
         try folder.write(try #require(page.block("json")), to: "Hello/tasks.json")
         var manifest = try #require(page.block("swift"))
-        if isByURL {
-            let repository = folder.file("bghost-sdk")
-            let export = try Command.run([PackageRoot.path + "/Scripts/export-sdk", repository])
-            try #require(export.exitCode == 0, "\(export.error)")
+        if let repository {
             let lines = try #require(page.block("swift", 1)).split(separator: "\n")
             #expect(lines.count == 2)
             for line in lines {
@@ -109,7 +160,40 @@ import Testing
             try #require(link == 0)
         }
         try folder.write(manifest, to: "Hello/Package.swift")
-        return package
+    }
+
+    // MARK: Releases
+
+    /// The next version for which `from:` of this one stands.
+    private func nextVersion() throws -> String {
+        let parts = BghostVersion.text.split(separator: ".")
+        let patch = try #require(parts.last.flatMap { Int($0) })
+        return (parts.dropLast() + ["\(patch + 1)"]).joined(separator: ".")
+    }
+
+    /// Makes sources of bghost that differ in the version only, and returns their folder.
+    private func makeSources(_ version: String) throws -> String {
+        let sources = folder.file("next")
+        let made = try Command.run([
+            "sh", "-ec",
+            """
+            mkdir -p "$2/Sources" && cd "$2" && ln -s "$1"/Sources/* Sources && rm Sources/BghostBase
+            cp -r "$1/Sources/BghostBase" Sources && cp -r "$1/SDK" "$1/Scripts" "$1/Makefile" "$1/LICENSE" .
+            sed -i "s/static let text = .*/static let text = \\"$3\\"/" Sources/BghostBase/Version.swift
+            """,
+            "sh", PackageRoot.path, sources, version,
+        ])
+        try #require(made.exitCode == 0, "\(made.error)")
+        return sources
+    }
+
+    private func release(_ sources: String, to repository: String) async throws {
+        let made = try await make(sources, repository)
+        try #require(made.exitCode == 0, "\(made.output)\(made.error)")
+    }
+
+    private func make(_ sources: String, _ repository: String) async throws -> Command.Result {
+        try await Command.runApart(["make", "-C", sources, "sdk-release", "FOLDER=" + repository])
     }
 
     /// Runs a line of the page in a folder, with this build's `bghost` on the path.
