@@ -83,5 +83,34 @@ extension Integration {
                 }
             }
         }
+
+        /// The same in Swift, with the SDK and the runtime of that time inside.
+        @Test(.timeLimit(.minutes(5))) func `A binary in Swift of ABI 1.0 runs`() async throws {
+            let folder = try TemporaryDirectory()
+            let library = folder.file("abi-1.0-swift.so")
+            let kept = PackageRoot.path + "/Tests/Fixtures/Binaries/abi-1.0-swift-x86_64.so.gz"
+            let unpacked = try Command.run(
+                ["sh", "-c", #"gzip -dc "$1" >"$2""#, "sh", kept, library]
+            )
+            try #require(unpacked.exitCode == 0, "\(unpacked.error)")
+            for handler in ["succeed", "echo", "honour-cancel"] {
+                try await withDaemon(try manifest(library, handler)) { daemon in
+                    let run = try await daemon.begin("task", #"{"n":1}"#)
+                    if handler == "honour-cancel" {
+                        #expect(await daemon.host.expire(run: run.id))
+                    }
+                    let ended = try await daemon.end(of: run)
+                    let isCancelled = handler == "honour-cancel"
+                    #expect(ended.outcome == (isCancelled ? .cancelledClean : .succeeded))
+                    #expect(ended.result == (handler == "echo" ? #"{"n":1}"# : ""))
+                    switch handler {
+                    case "succeed": try await daemon.line("task task")
+                    case "echo":
+                        #expect(ended.progress == RunProgress(done: 1, total: 2, phase: "echoing"))
+                    default: break
+                    }
+                }
+            }
+        }
     }
 }
