@@ -174,9 +174,13 @@ enum PackWarnings {
                     + " it statically, or say so in the README"
             )
         }
-        if !needs.searchFolders.isEmpty {
+        // SwiftPM links each library with `$ORIGIN`, the folder of the library itself.
+        let folders = needs.searchFolders.filter {
+            !$0.hasPrefix("$ORIGIN") && !$0.hasPrefix("${ORIGIN}")
+        }
+        if !folders.isEmpty {
             warnings.append(
-                "its RUNPATH names folders of this machine (\(needs.searchFolders.joined(separator: ":"))):"
+                "its RUNPATH names folders of this machine (\(folders.joined(separator: ":"))):"
                     + " link it without -rpath"
             )
         }
