@@ -349,4 +349,27 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
         #expect(warnings.contains { $0.contains("libz.so.1") }, "\(warnings)")
         #expect(warnings.contains { $0.contains("/opt/acme/lib") }, "\(warnings)")
     }
+
+    /// A library beside it has the version of a newer glibc, so that this machine can load the plugin.
+    @Test func `pack warns of a newer glibc than Debian 12 has`() async throws {
+        try shop.folder.write("GLIBC_2.99 { newer; };", to: "versions")
+        try shop.folder.write("void newer(void); void newer(void) {}", to: "newer.c")
+        try shop.folder.write(
+            """
+            void newer(void);
+            __attribute__((visibility("hidden"))) void use(void) { newer(); }
+            """,
+            to: "use.c"
+        )
+        let built = try await shop.author(
+            """
+            cc -shared -fPIC -Wl,--version-script=versions -o libnewer.so newer.c
+            cc -shared -fPIC -I"$(bghost sdk --include)" -Wl,-rpath,"$PWD" -o later.so \
+            photos/photos.c use.c -L. -lnewer && bghost plugin pack later.so
+            """
+        )
+        #expect(built.exitCode == 0, "\(built.output)\(built.error)")
+        let warning = "! it needs glibc 2.99, and Debian 12 has 2.36: build it on an older system\n"
+        #expect(built.output.contains(warning), "\(built.output)")
+    }
 }

@@ -5,6 +5,8 @@ import BghostTestSupport
 import Glibc
 import Testing
 
+private let mayUnshare = (try? Command.run(["unshare", "--net", "true"]).exitCode) == 0
+
 /// `bghost plugin new`, in an empty folder outside of the repository, up to a run in a daemon.
 @Suite(.ownThreads, .serialized, .timeLimit(.minutes(10))) struct NewPluginTests {
     private let folder: TemporaryDirectory
@@ -69,6 +71,24 @@ import Testing
             "\(wrong.output)"
         )
         #expect(daemon.stop() == 0)
+    }
+
+    @Test(
+        .enabled(if: mayUnshare, "a network of its own needs root"),
+        arguments: ["swift", "ios", "c", "cpp", "rust", "go"]
+    )
+    func `A new plugin is written without a network`(language: String) throws {
+        let made = try Command.run(
+            ["unshare", "--net", Artifact.path("bghost"), "plugin", "new", "hello"]
+                + ["--language", language, "--folder", folder.file("hello"), "--json"]
+        )
+        #expect(made.exitCode == 0, "\(made.error)")
+        let files = try JSONReader.parse(made.output)["files"]?.array ?? []
+        #expect(files.count >= 6)
+        for file in files {
+            let path = folder.file("hello/" + (file.string ?? ""))
+            #expect(try !BghostTestSupport.File.read(path).isEmpty, "\(path)")
+        }
     }
 
     @Test func `A schema is named that an editor finds`() throws {
