@@ -15,82 +15,43 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
 
     init() async throws { shop = try await BundleShop() }
 
-    @Test func `From new to a run in another host, an update and removal`() async throws {
-        var times: [(String, Duration)] = []
-        let clock = ContinuousClock()
-        func timed<Value>(_ step: String, _ work: () async throws -> Value) async throws -> Value {
-            let start = clock.now
-            let value = try await work()
-            times.append((step, clock.now - start))
-            return value
-        }
-        let checked = try await timed("check") {
-            try await shop.author(
-                "bghost plugin check --parameters '{\"limit\": 1000}' photos/libphotos.so"
-            )
-        }
-        #expect(checked.exitCode == 0, "\(checked.output)\(checked.error)")
-        let first = try await timed("pack, sign") { try await shop.bundle("0.1.0") }
-        let verified = try await timed("verify") {
-            try await shop.author("bghost plugin verify \(first) --key acme.pub --json")
-        }
-        #expect(verified.exitCode == 0)
-        #expect(try JSONReader.parse(verified.output)["signature"]?.string == "signed")
-
-        let daemon = try TestDaemon(manifest: shop.manifest, folder: shop.host)
-        func command(_ arguments: String...) throws -> Command.Result {
-            try daemon.command(arguments)
-        }
-        let config = ["--config", shop.manifest]
-        let installed = try await timed("install, reload") {
-            try daemon.command(
-                ["plugin", "install", shop.path(first), "--key", shop.path("acme.pub"), "--yes"]
-                    + ["--reload"] + config
-            )
-        }
+    /// With consent, in a daemon: `GettingStartedTests`.
+    @Test func `An update needs consent only if it asks for more or is older`() async throws {
+        let first = try await shop.bundle("0.1.0")
+        let key = ["--key", shop.path("acme.pub")]
+        let installed = try shop.operate(["plugin", "install", shop.path(first), "--yes"] + key)
         #expect(installed.exitCode == 0, "\(installed.output)\(installed.error)")
-        #expect(installed.output.contains("signed by \(shop.path("acme.pub"))"))
         #expect(installed.output.contains("It handles the task org.example.photos.primes:"))
-        let run = try await timed("run") {
-            try command("trigger", "org.example.photos.primes", "--wait", "--json")
-        }
-        #expect(run.exitCode == 0, "\(run.output)\(run.error)")
-        #expect(try JSONReader.parse(run.output)["run"]?["result"]?["count"]?.text == "78498")
-
         // It asks for more, and there is no consent.
         let second = try await shop.bundle("0.2.0", plugin: #""permissions": {"notify": true}"#)
-        let refused = try daemon.command(["plugin", "update", shop.path(second)] + config)
+        let refused = try shop.operate(["plugin", "update", shop.path(second)])
         #expect(refused.exitCode == 77, "\(refused.output)\(refused.error)")
         #expect(refused.output.contains("  + notify: it posts notifications"))
         #expect(try shop.installed()["version"]?.string == "0.1.0")
-        // The key is trusted from the installed version on.
-        let updated = try await timed("update, reload") {
-            try daemon.command(
-                ["plugin", "update", shop.path(second), "--yes", "--reload"] + config
+        // On a terminal it is asked for. The key is trusted from the installed version on.
+        for (answer, status, version) in [("n", 77, "0.1.0"), ("", 77, "0.1.0"), ("y", 0, "0.2.0")]
+        {
+            let result = try await shop.onTerminal(
+                ["plugin", "update", shop.path(second)],
+                answer: answer
             )
+            #expect(result.exitCode == Int32(status), "\(answer): \(result.output)")
+            #expect(result.output.contains("This needs your consent: it asks for more."))
+            #expect(result.output.contains("Update it? [y/N]"), "\(result.output)")
+            #expect(try shop.installed()["version"]?.string == version)
         }
-        #expect(updated.exitCode == 0, "\(updated.output)\(updated.error)")
-        #expect(try shop.installed()["version"]?.string == "0.2.0")
-        let again = try command("trigger", "org.example.photos.primes", "--wait", "--json")
-        #expect(again.exitCode == 0, "\(again.output)\(again.error)")
         // It asks for less, so nothing is asked.
         let third = try await shop.bundle("0.3.0")
-        let less = try daemon.command(["plugin", "update", shop.path(third), "--reload"] + config)
+        let less = try shop.operate(["plugin", "update", shop.path(third)])
         #expect(less.exitCode == 0, "\(less.output)\(less.error)")
         #expect(less.output.contains("  - notify: it posts notifications"))
         #expect(less.output.contains("it asks for nothing more"))
         // Back to the one before: older, so it is asked for.
-        let older = try daemon.command(["plugin", "update", shop.path(first)] + config)
+        let older = try shop.operate(["plugin", "update", shop.path(first)])
         #expect(older.exitCode == 77 && older.output.contains("it is older than 0.3.0"))
-
-        let removed = try await timed("remove, reload") {
-            try daemon.command(["plugin", "remove", "photos", "--reload"] + config)
-        }
+        let removed = try shop.operate(["plugin", "remove", "photos"])
         #expect(removed.exitCode == 0, "\(removed.output)\(removed.error)")
-        #expect(try command("trigger", "org.example.photos.primes").exitCode == 77)
         #expect(try File.list(shop.host.file("plugins")) == [])
-        #expect(daemon.stop() == 0)
-        print("bundles: " + times.map { "\($0.0) \($0.1)" }.joined(separator: "; "))
     }
 
     @Test func `What is not trusted is not installed, with four different reasons`() async throws {
