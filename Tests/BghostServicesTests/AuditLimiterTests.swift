@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
-@testable import BghostPolicy
+@testable import BghostServices
 import BghostTestSupport
 import Testing
 
