@@ -69,7 +69,7 @@ package final class TaskCommands {
         {
             let left = question.limit - list.requests.count
             let found = dispatcher.scheduler.waiting(query, from: from, limit: left, bytes: room)
-            guard let found, self.generation == generation else {
+            guard self.generation == generation else {
                 guard question.cursor == nil else { throw Self.stale }
                 // The order has changed between two parts of the first page.
                 (generation, place) = (self.generation, .start)
@@ -106,8 +106,8 @@ package final class TaskCommands {
 
     private static let stale = OperatorRefusal(
         .staleCursor,
-        "the list has another order since its page before was made: the daemon restarted, took up"
-            + " another manifest, or gave up requests of tasks that left it",
+        "the list has another order since its page before was made: the daemon restarted, or took up"
+            + " another manifest",
         fix: "ask for the first page again, without a cursor"
     )
 
@@ -137,8 +137,7 @@ package final class TaskCommands {
             if case .failure(let error) = await withdraw(Set(page.requests.map(\.task)).sorted()) {
                 failure = failure ?? error
             }
-            // What was withdrawn is not parked any more, so begin there again.
-            start = from < 0 ? from : page.next
+            start = page.next
         }
         if let failure {
             throw .notStored(failure, "withdrawn: " + CountText.of(described.count, "request"))

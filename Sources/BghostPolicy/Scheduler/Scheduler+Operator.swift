@@ -27,7 +27,7 @@ extension Scheduler {
 
     /// Withdraws all waiting requests of some tasks, including retries, manual runs and parked requests.
     ///
-    /// The cost is O(requests of these tasks), and O(parked requests) once if there are any.
+    /// The cost is O(requests of these tasks), of each the logarithm.
     ///
     /// - Returns: the withdrawn requests, and the changes to store. The caller stores the changes before it
     ///   carries out the effects, because the effects contain the schedules' next requests.
@@ -46,8 +46,7 @@ extension Scheduler {
                 changes += recordServedTime(request, entry: entry, now: now)
             }
         }
-        let wanted = Set(identifiers)
-        let (unparked, memories) = parking.remove { wanted.contains($0.task) }
+        let (unparked, memories) = parking.remove(ofTasks: Set(identifiers))
         changes += unparked.map { .closed($0.id, .cancelled) }
         changes += memories.map { .remembered($0) }
         for (request, entry) in withdrawn {

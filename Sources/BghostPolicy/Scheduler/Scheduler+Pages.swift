@@ -42,7 +42,7 @@ extension Scheduler {
     /// A page of some of the waiting requests, in no order.
     ///
     /// A request that waits during all calls is in exactly one page, unless the manifest is replaced
-    /// meanwhile; of parked requests, which come last, some may be left out if others leave.
+    /// meanwhile. Parked requests come last.
     ///
     /// - Parameters:
     ///   - from: 0, or `next` of the previous page.
@@ -78,7 +78,9 @@ extension Scheduler {
         }
         if index < entries.indices.upperBound {
             page.next = index
-        } else if !parking.requests.isEmpty {
+        } else if case .task(let identifier) = selection {
+            page.next = parking.has(identifier) ? -1 : nil
+        } else if parking.count > 0 {
             page.next = -1
         }
         return page
@@ -112,12 +114,13 @@ extension Scheduler {
         keeping limit: Int
     ) -> WaitingPage {
         var page = WaitingPage()
-        let end = min(parking.requests.count, from.addingClamped(Self.pageEntriesMax))
-        for request in parking.requests[min(from, end)..<end] where selection.contains(request) {
+        let places = parking.places(from: from)
+        for (_, request) in places.prefix(Self.pageEntriesMax) {
+            guard let request, selection.contains(request) else { continue }
             page.count += 1
             if page.requests.count < limit { page.requests.append(request) }
         }
-        if end < parking.requests.count { page.next = -1 - end }
+        page.next = places.dropFirst(Self.pageEntriesMax).first.map { -1 - $0.number }
         return page
     }
 

@@ -34,7 +34,7 @@ extension Scheduler {
     /// Ends requests that have been parked for too long.
     mutating func endParked(now: Moment, _ effects: inout [SchedulerEffect]) {
         guard let end = parking.nextEnd, end <= now.unix else { return }
-        let (requests, memories) = parking.remove { [parking] in parking.end(of: $0) <= now.unix }
+        let (requests, memories) = parking.removeEnded(now: now.unix)
         var changes: [StoreChange] = []
         for request in requests {
             let isMissed = request.latestBegin.map { $0 < now.unix } ?? false

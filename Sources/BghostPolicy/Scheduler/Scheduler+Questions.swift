@@ -24,7 +24,7 @@ extension Scheduler {
     package func waits(_ id: RunID, of task: String) -> Bool {
         let entry = pendingIndex.entry(of: task)
         return entry.flatMap { pendingIndex.entries[$0].place(of: id) } != nil
-            || parking.requests.contains { $0.id == id }
+            || parking.contains(id)
     }
 
     /// All waiting requests of one task, or of all tasks in the order of their identifiers.
@@ -33,10 +33,7 @@ extension Scheduler {
     package func requests(of identifier: String?) -> [Request] {
         var requests: [Request] = []
         for entry in entries(of: identifier) { requests += pendingIndex.entries[entry].requests }
-        for request in parking.requests where identifier == nil || request.task == identifier {
-            requests.append(request)
-        }
-        return requests
+        return requests + (identifier.map { parking.requests(of: $0) } ?? parking.requests)
     }
 
     /// The missed starts that a run in progress makes up for.
@@ -75,7 +72,7 @@ extension Scheduler {
     /// that covers it, or a request for it waits.
     package func knows(_ identifier: String) -> Bool {
         catalog.task(for: identifier) != nil || isFamily(identifier)
-            || parking.requests.contains { $0.task == identifier }
+            || parking.has(identifier)
     }
 
     /// The most similar name in the manifest, if it is similar enough.

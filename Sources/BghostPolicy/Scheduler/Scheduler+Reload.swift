@@ -208,9 +208,7 @@ extension Scheduler {
     ///
     /// - Returns: the number of requests.
     private mutating func unpark(now: Moment, _ effects: inout [SchedulerEffect]) -> Int {
-        let (requests, changed) = parking.remove { [catalog] in
-            catalog.task(for: $0.task) != nil
-        }
+        let (requests, changed) = parking.remove { [catalog] in catalog.task(for: $0) != nil }
         if !changed.isEmpty { effects.append(.commit(changed.map { .remembered($0) })) }
         // Restore the state first: its throttle points delay the requests that follow.
         for memory in parking.remembered {

@@ -118,7 +118,8 @@ extension Scheduler {
         }
         if isStored, !isPermitted(accepted.entry) {
             // Its task was removed meanwhile, and the request that it replaces was parked with it.
-            for replaced in parking.remove(where: { $0.id == accepted.replaced }).requests {
+            let replaced = accepted.replaced.map { parking.remove($0).requests } ?? []
+            for replaced in replaced {
                 effects.append(.log(.replaced(replaced, by: accepted.request.id)))
                 effects.append(.requestClosed(replaced.id))
             }

@@ -38,9 +38,9 @@ extension Scheduler {
     ///
     /// It is valid for one daemon with one manifest.
     package struct WaitingPlace: Equatable, Sendable {
-        /// The row of an identifier; below 0, the parked requests from the index `-1 - row` on.
+        /// The row of an identifier; below 0, the parked requests from the number `-1 - row` on.
         package var row: Int64
-        /// The last request before the place: of the row, or among the parked requests; 0 if there is none.
+        /// The last request of the row before the place; 0 if there is none.
         package var id: RunID
 
         package init(row: Int64, id: RunID = RunID(high: 0, low: 0)) {
@@ -72,7 +72,7 @@ extension Scheduler {
     /// - Returns: `nil` if counting costs more.
     package func waitingCount(_ query: WaitingQuery) -> Int? {
         guard query.plugin == nil, query.submitter == nil, query.tag == nil else { return nil }
-        guard let tasks = query.tasks else { return waitingRequests + parking.requests.count }
+        guard let tasks = query.tasks else { return waitingRequests + parking.count }
         // A task of the manifest has no parked requests.
         guard let task = tasks.task, catalog.task(for: task) != nil else { return nil }
         return pendingIndex.entry(of: task).map { pendingIndex.entries.waitingCount($0) } ?? 0
@@ -86,13 +86,12 @@ extension Scheduler {
     /// - Parameters:
     ///   - limit: the most requests, 1 or more; a page has at most 256.
     ///   - bytes: the page ends when its parameters have more.
-    /// - Returns: `nil` if the place is gone: parked requests were removed.
     package func waiting(
         _ query: WaitingQuery,
         from place: WaitingPlace,
         limit: Int,
         bytes: Int = .max
-    ) -> FoundRequests? {
+    ) -> FoundRequests {
         var page = FoundRequests()
         let limit = Swift.min(limit, Self.pageMax)
         guard place.row >= 0 else {
@@ -131,7 +130,7 @@ extension Scheduler {
         }
         if row < end || !isLast {
             page.next = WaitingPlace(row: Int64(row))
-        } else if plugin == nil, tagged == nil, !parking.requests.isEmpty {
+        } else if plugin == nil, tagged == nil, hasParked(query.tasks) {
             page.next = WaitingPlace(row: -1)
         }
         return page
@@ -163,24 +162,25 @@ extension Scheduler {
         from place: WaitingPlace,
         limit: Int,
         bytes: Int
-    ) -> FoundRequests? {
+    ) -> FoundRequests {
         var page = FoundRequests()
         guard query.plugin == nil, query.tag == nil else { return page }
-        let requests = parking.requests
-        var index = Int(clamping: -1 - place.row)
-        guard index <= requests.count, index == 0 || requests[index - 1].id == place.id else {
-            return nil
-        }
-        let end = Swift.min(requests.count, index.addingClamped(Self.pageEntriesMax))
-        while index < end, page.requests.count < limit, page.parameterBytes <= bytes {
+        for (number, request) in parking.places(from: Int(clamping: -1 - place.row)) {
+            guard page.visited < Self.pageEntriesMax, page.requests.count < limit,
+                page.parameterBytes <= bytes
+            else {
+                page.next = WaitingPlace(row: Int64(-1 - number))
+                return page
+            }
             page.visited += 1
-            if query.matches(requests[index]) { page.append(requests[index]) }
-            index += 1
-        }
-        if index < requests.count {
-            page.next = WaitingPlace(row: Int64(-1 - index), id: requests[index - 1].id)
+            if let request, query.matches(request) { page.append(request) }
         }
         return page
+    }
+
+    /// Whether the parked requests have to be searched.
+    private func hasParked(_ tasks: TaskFilter?) -> Bool {
+        tasks?.task.map { parking.has($0) } ?? (parking.count > 0)
     }
 }
 

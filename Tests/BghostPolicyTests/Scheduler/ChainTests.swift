@@ -194,7 +194,7 @@ import Testing
         hand.store(.accepted(follower, replacing: nil))
         hand.restart(manifest, slots: 0)
         let query = Scheduler.WaitingQuery(submitter: .run)
-        let page = try #require(hand.scheduler.waiting(query, from: .start, limit: 9))
+        let page = hand.scheduler.waiting(query, from: .start, limit: 9)
         #expect(page.requests == [follower])
         let run = RunID(high: 1, low: 1)
         let own = Submission(task: "c", earliestBegin: hand.now.unix + SchedulerHand.hour)
