@@ -147,15 +147,17 @@ extension Host: HostControl {
 
     // MARK: Throttling and uses
 
-    package func throttles(task: String?) -> [ThrottleStatus] {
-        commands.tasks.throttles(task: task)
+    package func throttles(task: String?) async -> [ThrottleStatus] {
+        await commands.tasks.throttles(task: task)
     }
 
     package func clearThrottle(task: String) async throws(OperatorRefusal) -> ThrottleStatus {
         try await commands.tasks.clearThrottle(task: task)
     }
 
-    package func uses(task: String?) -> [UseStatus] { commands.uses.uses(task: task) }
+    package func uses(task: String?) async -> [UseStatus] {
+        await commands.uses.uses(task: task)
+    }
 
     package func use(task: String) async throws(OperatorRefusal) -> UseStatus {
         try await commands.uses.use(task: task)

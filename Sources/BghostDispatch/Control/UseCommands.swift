@@ -28,12 +28,24 @@ package final class UseCommands {
     }
 
     /// The uses of one task, or of all tasks that learn them.
-    package func uses(task: String?) -> [UseStatus] {
+    ///
+    /// The cost is that of one lookup for one task, and O(identifiers that learn) for all, in parts.
+    package nonisolated(nonsending) func uses(task: String?) async -> [UseStatus] {
         let now = clock.moment
-        let tasks =
-            task.map { dispatcher.scheduler.learnsUse($0) ? [$0] : [] }
-            ?? dispatcher.scheduler.learners()
-        return tasks.map { UseStatus(task: $0, dispatcher.scheduler.habit(of: $0, now: now)) }
+        if let task {
+            guard dispatcher.scheduler.learnsUse(task) else { return [] }
+            return [UseStatus(task: task, dispatcher.scheduler.habit(of: task, now: now))]
+        }
+        let rows = dispatcher.scheduler.learningRows()
+        var uses: [UseStatus] = []
+        for start in stride(from: 0, to: rows.count, by: ListOrder.partMax) {
+            if start > 0 { await Task.yield() }
+            let part = rows[start...].prefix(ListOrder.partMax)
+            uses += dispatcher.scheduler.learners(part).map {
+                UseStatus(task: $0, dispatcher.scheduler.habit(of: $0, now: now))
+            }
+        }
+        return await ListOrder.sorted(uses, by: { $0.task })
     }
 
     /// Records a use, and returns when it is stored.

@@ -52,7 +52,7 @@ extension Scheduler {
     /// Updates the state of tasks that are in the manifest again, and of removed tasks.
     mutating func updateParkedState(now: Moment, _ effects: inout [SchedulerEffect]) {
         var changes: [StoreChange] = []
-        for entry in memories.keys.sorted() {
+        for entry in memories.all.keys.sorted() {
             var memory = memory(of: entry)
             guard memory.parkedSince != nil else { continue }
             memory.parkedSince = nil

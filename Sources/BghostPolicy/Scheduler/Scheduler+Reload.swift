@@ -63,6 +63,7 @@ extension Scheduler {
                 + removed.map { ($0, unnamedKind(of: $0)) },
             now: now.unix
         )
+        findLearners()
         for (entry, _) in changed {
             guard let memory = memories[entry] else { continue }
             delayThrottled(entry, memory, now: now)

@@ -75,10 +75,17 @@ extension Scheduler {
         pendingIndex.delay(entry: entry, until: until, now: now.unix)
     }
 
-    /// The states of all tasks, or of one.
-    package func memories(of identifier: String? = nil) -> [TaskMemory] {
-        guard let identifier else { return Array(memories.values) }
-        return pendingIndex.entry(of: identifier).flatMap { memories[$0] }.map { [$0] } ?? []
+    /// The rows of the identifiers with throttle points, in no order; the points of some may have expired.
+    package var throttledRows: [Int] { Array(memories.throttled) }
+
+    /// The states of such rows, without those that have no points any more.
+    package func throttled(_ rows: ArraySlice<Int>) -> [TaskMemory] {
+        rows.compactMap { memories.throttled.contains($0) ? memories[$0] : nil }
+    }
+
+    /// The state of a task; none if it has none.
+    package func memories(of identifier: String) -> [TaskMemory] {
+        pendingIndex.entry(of: identifier).flatMap { memories[$0] }.map { [$0] } ?? []
     }
 
     /// The throttle policy of a task; the default if it is not in the manifest.

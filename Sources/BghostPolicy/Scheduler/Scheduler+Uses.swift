@@ -13,15 +13,39 @@ extension Scheduler {
     /// The identifiers for which uses may be recorded; of families, those that were submitted in the last two
     /// weeks.
     ///
+    /// The cost is O(log n) for each of them.
+    ///
     /// - Parameter plugin: restricts the result to the tasks of one plugin.
     package func learners(ofPlugin plugin: String? = nil) -> [String] {
-        let group = plugin.map { catalog.currentPlugins[$0] ?? -1 }
-        return pendingIndex.entries.indices.filter { entry in
-            guard pendingIndex.entries.isInUse(entry) else { return false }
-            let kind = pendingIndex.entries.kind(entry)
-            return (group ?? kind.group) == kind.group && isPermitted(entry)
-                && catalog.tasks[kind.definition].learnsUse
-        }.map { pendingIndex.entries[$0].identifier }.sorted()
+        learners(learningRows(ofPlugin: plugin)[...]).sorted()
+    }
+
+    /// The rows of these identifiers, in no order.
+    package func learningRows(ofPlugin plugin: String? = nil) -> [Int] {
+        guard let plugin else { return learners.values.flatMap(\.self) }
+        return catalog.currentPlugins[plugin].flatMap { learners[$0] }.map { Array($0) } ?? []
+    }
+
+    /// The identifiers of such rows, without those that do not learn any more.
+    package func learners(_ rows: ArraySlice<Int>) -> [String] {
+        let entries = pendingIndex.entries
+        return rows.compactMap { row in
+            guard entries.isInUse(row), learners[entries.kind(row).group]?.contains(row) == true
+            else { return nil }
+            return entries.identifier(row)
+        }
+    }
+
+    /// Finds the identifiers that learn, after the tasks have changed.
+    mutating func findLearners() {
+        learners = [:]
+        guard catalog.currentTasks.contains(where: { catalog.tasks[$0].learnsUse }) else { return }
+        let entries = pendingIndex.entries
+        for entry in entries.indices where entries.isInUse(entry) {
+            let kind = entries.kind(entry)
+            guard catalog.tasks[kind.definition].learnsUse, isPermitted(entry) else { continue }
+            learners[kind.group, default: []].insert(entry)
+        }
     }
 
     /// The learned uses of a task.

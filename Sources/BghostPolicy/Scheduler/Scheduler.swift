@@ -61,7 +61,9 @@ package struct Scheduler: Sendable {
     /// The schedules by entry.
     var schedules: [Int: ActiveSchedule] = [:]
     /// The states of tasks by entry, where there is one.
-    var memories: [Int: TaskMemory] = [:]
+    var memories = TaskMemories()
+    /// The entries of the manifest's tasks that learn when their results are used, by plugin.
+    var learners: [Int: Set<Int>] = [:]
     /// Until when idle identifiers are kept that the manifest does not name.
     var expiries = ExpiryTable()
     /// The members of families that were used last.
@@ -144,7 +146,7 @@ package struct Scheduler: Sendable {
         let overlap = catalog.tasks[task].overlap
         let isFamily = catalog.tasks[task].identifier.isFamily
         if isFamily { recentMembers.add(identifier) }
-        return pendingIndex.entry(
+        let entry = pendingIndex.entry(
             for: identifier,
             definition: task,
             group: plugin,
@@ -153,6 +155,8 @@ package struct Scheduler: Sendable {
             overlap: overlap,
             isNamed: !isFamily
         )
+        if catalog.tasks[task].learnsUse { learners[plugin, default: []].insert(entry) }
+        return entry
     }
 
     // MARK: Events of time
@@ -180,7 +184,7 @@ package struct Scheduler: Sendable {
         _ = followClock(now: now, &effects)
         parking.clockWasSet(now: now.unix)
         refillBudgets(gates.budgets.clockWasSet(now: now.unix), now: now)
-        for (entry, memory) in memories.sorted(by: { $0.key < $1.key }) {
+        for (entry, memory) in memories.all.sorted(by: { $0.key < $1.key }) {
             delayThrottled(entry, memory, now: now)
         }
         for entry in schedules.keys.sorted()
