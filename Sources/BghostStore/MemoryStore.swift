@@ -300,6 +300,14 @@ package final class MemoryStore: Store {
         }
     }
 
+    package func lastRuns(tasks: [String]) -> [String: RunRecord] {
+        state.withLock { state in
+            tasks.reduce(into: [:]) { last, task in
+                last[task] = state.last[task].map { state.history[$0] }
+            }
+        }
+    }
+
     package func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
         state.withLock { state in
             let wanted = state.dead.values.filter { task == nil || $0.request.task == task }

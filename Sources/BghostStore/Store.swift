@@ -245,6 +245,11 @@ package protocol Store: AnyObject, Sendable {
     /// The newest ended run of a task.
     func lastRun(task: String) -> RunRecord?
 
+    /// The newest ended run of each of some tasks; one without runs is left out.
+    ///
+    /// Ask for at most ``lastRunsMax`` at once, so that other questions get their turn.
+    func lastRuns(tasks: [String]) -> [String: RunRecord]
+
     /// Dead letters, the newest first.
     func deadLetters(task: String?, limit: Int) -> [DeadLetter]
 
@@ -292,4 +297,9 @@ extension Store {
         state.pending = pending
         return state
     }
+}
+
+extension Store {
+    /// How many tasks one statement for their newest runs has.
+    package static var lastRunsMax: Int { 256 }
 }

@@ -62,6 +62,9 @@ extension StoreConformance {
         #expect(store.lastRun(task: "a")?.id == Sample.id(3))
         #expect(store.lastRun(task: "b")?.id == Sample.id(2))
         #expect(store.lastRun(task: "A") == nil)
+        let last = store.lastRuns(tasks: ["b", "A", "a", "it's"])
+        #expect(last.mapValues(\.id) == ["a": Sample.id(3), "b": Sample.id(2)])
+        #expect(store.lastRuns(tasks: []).isEmpty)
     }
 
     func keepsRecordsWhole() async throws {
@@ -129,6 +132,7 @@ extension StoreConformance {
             store.commit([.runEnded(record, then: .dead(request, reason: "yes"))]) { _ in }
             #expect(store.run(ofRequest: Sample.id(number)) == record)
             #expect(store.lastRun(task: "a") == record)
+            #expect(store.lastRuns(tasks: ["a", "b"]) == ["a": record])
             #expect(store.runs(idPrefix: record.id.description, limit: 9) == [record])
             let newest = (max(1, number - 2)...number).reversed().map { UInt64(1000 + $0) }
             #expect(numbers(store.runs(task: "a", limit: 3)) == newest)

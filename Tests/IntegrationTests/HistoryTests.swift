@@ -52,6 +52,35 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
+        func `A status of very many tasks asks for their last runs in parts`() async throws {
+            let store = HeldStore()
+            var manifest = try TestManifest.misbehave()
+            let succeed = manifest.tasks.first { $0.identifier.description == "succeed" }
+            let handler = try #require(succeed).handler
+            manifest.tasks += try (0..<1000).map { number in
+                TaskDefinition(
+                    identifier: try #require(IdentifierPattern("many.task\(number)")),
+                    handler: handler
+                )
+            }
+            try await withDaemon(manifest, adjust: { $0.openStore = { _ in store } }) { daemon in
+                let request = try await daemon.host.submit(Submission(task: "many.task998"))
+                let run = try #require(await daemon.host.waitForRun(ofRequest: request.id))
+                let before = store.lastRunsAsked.count
+                let status = await daemon.host.status()
+                let count = status.tasks.count
+                #expect(count > 1000)
+                let last = status.tasks.filter { $0.last != nil }
+                #expect(last.map(\.identifier) == ["many.task998"])
+                #expect(last.first?.last?.id == run.id)
+                // One question for 256 tasks, between which others get their turn.
+                let asked = store.lastRunsAsked.dropFirst(before)
+                #expect(asked.reduce(0, +) == count && asked.allSatisfy { $0 <= 256 })
+                #expect(asked.count == (count + 255) / 256)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `A run that ends during a query is listed once`() async throws {
             let store = HeldStore()
             try await withDaemon(

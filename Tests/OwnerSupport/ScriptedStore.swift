@@ -157,6 +157,7 @@ package final class ScriptedStore: Store {
     package func checkpoints(idPrefix: String, limit: Int) -> [CheckpointSummary] { [] }
     package func checkpoints(_ query: CheckpointQuery) -> CheckpointPage { CheckpointPage() }
     package func lastRun(task: String) -> RunRecord? { nil }
+    package func lastRuns(tasks: [String]) -> [String: RunRecord] { [:] }
     package func deadLetters(task: String?, limit: Int) -> [DeadLetter] { [] }
 
     package func deadLetters(_ query: DeadLetterQuery) -> DeadLetterPage { DeadLetterPage() }

@@ -88,9 +88,7 @@ final class StatusReader {
         let counts = await transfers.counts()
         var status = status(listing: identifiers, omitted: omitted, counts)
         let names = status.tasks.map(\.identifier)
-        let last = await history.ask { store in
-            names.reduce(into: [:]) { last, task in last[task] = store.lastRun(task: task) }
-        }
+        let last = await lastRuns(of: names)
         for index in status.tasks.indices {
             guard let run = last[status.tasks[index].identifier] else { continue }
             status.tasks[index].last = run
@@ -98,6 +96,17 @@ final class StatusReader {
             status.tasks[index].running.removeAll { $0.id == run.id }
         }
         return status
+    }
+
+    /// In parts, so that no other question to the store waits for all of them.
+    private nonisolated(nonsending) func lastRuns(of tasks: [String]) async -> [String: RunRecord] {
+        var last: [String: RunRecord] = [:]
+        for start in stride(from: 0, to: tasks.count, by: SQLiteStore.lastRunsMax) {
+            let part = Array(tasks[start...].prefix(SQLiteStore.lastRunsMax))
+            let found = await history.ask { $0.lastRuns(tasks: part) }
+            last.merge(found) { $1 }
+        }
+        return last
     }
 
     /// The status without the last runs.

@@ -76,6 +76,24 @@ extension SQLiteStore {
 
     package func lastRun(task: String) -> RunRecord? { runs(task: task, limit: 1).first }
 
+    package func lastRuns(tasks: [String]) -> [String: RunRecord] {
+        answer([:]) { reader, uncommitted throws(SQLiteFailure) in
+            let wanted = Set(tasks)
+            let ends = uncommitted.ends { wanted.contains($0.task) }
+            let newer = ends.isEmpty ? [] : try uncommitted.ended(ends, reader)
+            var last = try reader.lastRuns(tasks: tasks)
+            guard !ends.isEmpty else { return last }
+            let newest = Dictionary(grouping: newer, by: \.task)
+            for (task, own) in Dictionary(grouping: ends, by: \.task) {
+                // Runs committed meanwhile are among these, in their right place.
+                let older = try reader.runs(task: task, limit: own.count)
+                let ids = Set(older.map(\.id))
+                last[task] = newest[task]?.first { !ids.contains($0.id) } ?? older.first
+            }
+            return last
+        }
+    }
+
     package func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
         guard limit > 0 else { return [] }
         return answer([]) { reader, uncommitted throws(SQLiteFailure) in

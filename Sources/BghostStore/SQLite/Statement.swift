@@ -39,6 +39,14 @@ final class Statement {
         return Int(sqlite3_changes(connection.handle))
     }
 
+    /// How often it has run, and how many rows it has looked at one after the other, for tests.
+    var work: (runs: Int, scanned: Int) {
+        (
+            Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_RUN, 0)),
+            Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
+        )
+    }
+
     /// Reads the rows of the result.
     ///
     /// - Parameter body: reads one row; returns `false` to stop.

@@ -13,6 +13,7 @@ final class StoreReader: @unchecked Sendable {
     let connection: Connection
     private let allRuns: Statement
     private let runsOfTask: Statement
+    let lastRuns: Statement
     private let runsByID: Statement
     private let runsOfRequest: Statement
     private let place: Statement
@@ -41,6 +42,14 @@ final class StoreReader: @unchecked Sendable {
         let newest = "ORDER BY seq DESC LIMIT"
         allRuns = try prepare("\(runs) \(newest) ?")
         runsOfTask = try prepare("\(runs) WHERE task = ? \(newest) ?")
+        // One run for a part of the tasks, and a search of the index for each of them.
+        let names = Array(repeating: "(?)", count: SQLiteStore.lastRunsMax).joined(separator: ", ")
+        lastRuns = try prepare(
+            """
+            WITH wanted(name) AS (VALUES \(names)) SELECT \(RunColumns.readNames())
+            FROM wanted CROSS JOIN run ON run.seq = (SELECT max(seq) FROM run WHERE task = wanted.name)
+            """
+        )
         runsByID = try prepare("\(runs) WHERE id >= ? AND id <= ? \(newest) ?")
         runsOfRequest = try prepare("\(runs) WHERE request = ? \(newest) ?")
         place = try prepare(
@@ -67,6 +76,22 @@ final class StoreReader: @unchecked Sendable {
             $0.add(task)
             $0.add(limit)
         }
+    }
+
+    /// The newest run of each of some tasks.
+    func lastRuns(tasks: [String]) throws(SQLiteFailure) -> [String: RunRecord] {
+        var last: [String: RunRecord] = [:]
+        var rest = tasks[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(SQLiteStore.lastRunsMax)
+            rest = rest.dropFirst(part.count)
+            let runs = try read(lastRuns) { arguments in
+                for task in part { arguments.add(task) }
+                for _ in part.count..<SQLiteStore.lastRunsMax { arguments.addNull() }
+            }
+            for run in runs { last[run.task] = run }
+        }
+        return last
     }
 
     func runs(ids: ClosedRange<RunID>, limit: Int) throws(SQLiteFailure) -> [RunRecord] {

@@ -18,6 +18,7 @@ final class HeldStore: Store {
         /// Held while questions are to wait.
         var holdsQuestions = false
         var waitingQuestions: [DispatchSemaphore] = []
+        var lastRunsAsked: [Int] = []
     }
 
     private let store = MemoryStore()
@@ -172,6 +173,13 @@ final class HeldStore: Store {
         asked()
         return store.lastRun(task: task)
     }
+    func lastRuns(tasks: [String]) -> [String: RunRecord] {
+        asked()
+        state.withLock { $0.lastRunsAsked.append(tasks.count) }
+        return store.lastRuns(tasks: tasks)
+    }
+    /// For how many tasks their newest runs were asked for, by question.
+    var lastRunsAsked: [Int] { state.withLock { $0.lastRunsAsked } }
     func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
         asked()
         return store.deadLetters(task: task, limit: limit)
