@@ -26,6 +26,13 @@ package struct BegunTransfers: Equatable, Sendable {
     /// Whether the run that began a transfer may still wait for its end.
     package func mayBeAwaited(_ transfer: RunID) -> Bool { entries[transfer] != nil }
 
+    /// The same for any of some ended transfers, at the cost of these or of the begun ones, whichever are
+    /// fewer.
+    package func mayBeAwaited(anyOf ended: EndedTransfers) -> Bool {
+        if entries.count < ended.count { return entries.keys.contains { ended.contains($0) } }
+        return ended.contains { entries[$0] != nil }
+    }
+
     /// A run begins a transfer; the engine has not answered.
     package mutating func begin(_ transfer: RunID, by run: UInt64) {
         // A cancelled run can wait for nothing.

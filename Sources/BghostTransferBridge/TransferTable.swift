@@ -30,7 +30,7 @@ package final class TransferTable {
     /// Whether wakes may be created, which requires that pending requests are recovered.
     package var hasStarted = false
     /// The ended transfers of each session that no run has handled.
-    package var ends: [SessionKey: SessionEnd] = [:]
+    package private(set) var ends: [SessionKey: EndedTransfers] = [:]
     package var limiters: [SessionKey: WakeLimiter] = [:]
     /// The transfers that running runs have begun.
     package var begun = BegunTransfers()
@@ -78,10 +78,16 @@ package final class TransferTable {
     ///
     /// - Returns: whether any was removed.
     package func remove(_ transfers: [RunID], from key: SessionKey) -> Bool {
-        guard var end = ends[key] else { return false }
-        let count = end.transfers.count
-        end.transfers.removeAll { transfers.contains($0.request.id) }
-        ends[key] = end.transfers.isEmpty ? nil : end
-        return end.transfers.count < count
+        // In place: a copy would have all ends of the session.
+        guard let index = ends.index(forKey: key) else { return false }
+        var hasRemoved = false
+        for id in transfers where ends.values[index].remove(id) { hasRemoved = true }
+        if ends.values[index].isEmpty { ends.remove(at: index) }
+        return hasRemoved
+    }
+
+    /// Adds transfers of a session that have ended.
+    package func add(_ transfers: [TransferRecord], to key: SessionKey) {
+        for record in transfers { ends[key, default: EndedTransfers()].insert(record) }
     }
 }

@@ -23,6 +23,8 @@ package struct SessionIndex: Equatable, Sendable {
         var byKey: [String: RunID] = [:]
         /// Transfers that have ended and were not acknowledged.
         var ended: Set<RunID> = []
+        /// Those of them that were not reported.
+        var unreported: Set<RunID> = []
         /// Ended transfers that are not acknowledged and that no wake reports.
         var quiet: Set<RunID> = []
 
@@ -79,6 +81,7 @@ package struct SessionIndex: Equatable, Sendable {
             sessions[session, default: Session()].quiet.insert(id)
         } else {
             sessions[session, default: Session()].ended.insert(id)
+            sessions[session]?.unreported.insert(id)
         }
     }
 
@@ -89,6 +92,7 @@ package struct SessionIndex: Equatable, Sendable {
         change(session) { entry in
             ids.filter { id in
                 let isTold = entry.ended.remove(id) != nil
+                entry.unreported.remove(id)
                 return entry.quiet.remove(id) != nil || isTold
             }
         } ?? []
@@ -99,16 +103,17 @@ package struct SessionIndex: Equatable, Sendable {
         sessions[session]?.quiet.sorted() ?? []
     }
 
-    /// The ended transfers of a session without transfers in progress, the oldest first; `nil` if there are
-    /// none to report.
+    /// The ended transfers of a session without transfers in progress that were not reported before, the oldest
+    /// first; `nil` if there are none.
     ///
-    /// The id of the first transfer identifies the event. That transfer remains in the list until it is
-    /// acknowledged, so the receiver can detect a repeated report.
-    package func complete(_ session: SessionKey) -> [RunID]? {
-        guard let entry = sessions[session], entry.open.isEmpty, !entry.ended.isEmpty else {
-            return nil
-        }
-        return entry.ended.sorted()
+    /// Each is reported once, so that very many ends do not cost the square of their number. One that is recovered
+    /// again is reported again.
+    package mutating func report(_ session: SessionKey) -> [RunID]? {
+        change(session) { entry -> [RunID]? in
+            guard entry.open.isEmpty, !entry.unreported.isEmpty else { return nil }
+            defer { entry.unreported = [] }
+            return entry.unreported.sorted()
+        } ?? nil
     }
 
     /// All sessions that have transfers.

@@ -109,7 +109,7 @@ package struct TransferPage: Equatable, Sendable {
     ///   - mayCut: whether to shorten the first transfer if it does not fit, so that the page contains at
     ///     least one.
     package init(
-        of transfers: [TransferDescription],
+        of transfers: some Sequence<TransferDescription>,
         bytesMax: Int,
         mayCut: Bool = false
     ) {

@@ -89,23 +89,39 @@ import Testing
         index.begin(id(1), key: "a", in: session)
         index.begin(id(2), key: "b", in: session)
         index.end(id(2), key: "b", in: session, isTaken: false)
-        #expect(index.complete(session) == nil)
+        #expect(index.report(session) == nil)
         index.end(id(1), key: "a", in: session, isTaken: false)
-        #expect(index.complete(session) == [id(1), id(2)])
+        #expect(index.report(session) == [id(1), id(2)])
     }
 
-    @Test func `An end is delivered until it is acknowledged`() {
+    @Test func `An end is reported once, and again when it is recovered`() {
         var index = SessionIndex()
         index.begin(id(1), key: "a", in: session)
         index.end(id(1), key: "a", in: session, isTaken: false)
         index.begin(id(2), key: "b", in: session)
-        #expect(index.complete(session) == nil)
+        #expect(index.report(session) == nil)
         index.end(id(2), key: "b", in: session, isTaken: false)
-        #expect(index.complete(session) == [id(1), id(2)])
+        #expect(index.report(session) == [id(1), id(2)])
+        #expect(index.report(session) == nil)
         #expect(index.acknowledge([id(1), id(9)], in: session) == [id(1)])
         #expect(index.acknowledge([id(1)], in: session).isEmpty)
-        #expect(index.complete(session) == [id(2)])
+        #expect(index.report(session) == nil)
+        index.recover(ended: id(2), in: session)
+        #expect(index.report(session) == [id(2)])
         _ = index.acknowledge([id(2)], in: session)
+        #expect(index == SessionIndex())
+    }
+
+    @Test func `Ten thousand ends one after the other are ten thousand reports of one end`() {
+        var index = SessionIndex()
+        var reported = 0
+        for number in 0..<10_000 {
+            index.begin(id(number), key: "\(number)", in: session)
+            index.end(id(number), key: "\(number)", in: session, isTaken: false)
+            reported += index.report(session)?.count ?? 0
+        }
+        #expect(reported == 10_000)
+        #expect(index.acknowledge((0..<10_000).map { id($0) }, in: session).count == 10_000)
         #expect(index == SessionIndex())
     }
 
@@ -113,7 +129,7 @@ import Testing
         var index = SessionIndex()
         index.begin(id(1), key: "a", in: session)
         index.end(id(1), key: "a", in: session, isTaken: true)
-        #expect(index.complete(session) == nil)
+        #expect(index.report(session) == nil)
         #expect(index == SessionIndex())
     }
 

@@ -30,10 +30,12 @@ extension TransferCoordinator {
         guard let table, table.hasStarted else { return }
         for event in table.bridge.take() {
             switch event {
-            case .sessionEnded(var end):
-                end.transfers.removeAll { table.acknowledging.contains($0.request.id) }
-                guard !end.transfers.isEmpty else { continue }
-                table.ends[end.session] = end
+            case .sessionEnded(let end):
+                let transfers = end.transfers.filter {
+                    !table.acknowledging.contains($0.request.id)
+                }
+                guard !transfers.isEmpty else { continue }
+                table.add(transfers, to: end.session)
                 submitWakeIfComplete(end.session)
             case .endsExpired(let records): expired(records, table)
             case .journalChanged: onJournalChange()
@@ -66,10 +68,10 @@ extension TransferCoordinator {
     ///
     /// - Parameter delay: the minimum delay, in nanoseconds.
     func submitWakeIfComplete(_ key: SessionKey, delay: Int64 = 0) {
-        guard let table, let end = table.ends[key], let first = end.transfers.first,
+        guard let table, let end = table.ends[key], let first = end.first,
             let session = table.session(key.session, of: key.plugin), session.sendsLaunchEvents,
             // The run that created one of the transfers may still wait for it; its end calls this again.
-            !end.transfers.contains(where: { table.begun.mayBeAwaited($0.request.id) })
+            !table.begun.mayBeAwaited(anyOf: end)
         else { return }
         let task = session.taskIdentifier
         // A dead request of the session is left to the operator.
@@ -82,14 +84,14 @@ extension TransferCoordinator {
         let least = delay > 0 ? clock.wall.addingClamped(delay) : nil
         let earliest = [limit, least].compactMap(\.self).max()
         let accepted = dispatcher.decide { scheduler, now, _ in
-            scheduler.wake(task, id: first.request.id, earliest: earliest, now: now)
+            scheduler.wake(task, id: first, earliest: earliest, now: now)
         }
         guard let accepted else { return }
         log.write(
             limit == nil ? .info : .warning,
             limit == nil ? "session.ended" : "session.limited",
             "session \(key.session) has ended, with "
-                + CountText.of(end.transfers.count, "transfer")
+                + CountText.of(end.count, "transfer")
                 + (limit.map { limit in
                     "; it is woken at \(Timestamp.text(unixNanoseconds: limit)), since its handler"
                         + " begins new ones at every wake"
@@ -140,8 +142,10 @@ extension TransferCoordinator {
             })
         else { return run.parameters }
         let key = SessionKey(plugin: session.plugin, session: session.name)
+        // As many as the page has room for.
+        let ended = table.ends[key] ?? EndedTransfers()
         let page = TransferPage(
-            of: (table.ends[key]?.transfers ?? []).map { TransferDescription($0) },
+            of: ended.transfers.lazy.map { TransferDescription($0) },
             bytesMax: Self.wakeBytesMax,
             mayCut: true
         )

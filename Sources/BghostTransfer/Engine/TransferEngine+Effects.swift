@@ -232,9 +232,9 @@ extension TransferEngine {
         }
     }
 
-    /// Reports the end of a session to the observer, if all its transfers have ended.
+    /// Reports ends of a session to the observer, if all its transfers have ended.
     func reportIfComplete(_ key: SessionKey) {
-        guard !isShutDown, let ids = sessions.complete(key), let first = ids.first else { return }
+        guard !isShutDown, let ids = sessions.report(key), let first = ids.first else { return }
         let records = ids.compactMap { ended[$0] }
         observer?.sessionEnded(SessionEnd(id: first, session: key, transfers: records))
     }

@@ -210,8 +210,6 @@ extension TransferEngine {
     }
 
     /// Drops transfers whose ends the client has acknowledged.
-    ///
-    /// If more transfers of the session have ended meanwhile, the engine notifies the observer.
     package func acknowledge(_ ids: [RunID], in session: SessionKey) {
         let known = sessions.acknowledge(ids, in: session) + takeClaimed(ids, in: session)
         guard !known.isEmpty else { return }

@@ -29,8 +29,6 @@ package struct TransferLimits: Sendable {
 /// The end of a session: all its transfers have ended while no client waited for them.
 package struct SessionEnd: Equatable, Sendable {
     /// The id of the oldest transfer in it.
-    ///
-    /// It is the same each time the same end is reported.
     var id: RunID
     package var session: SessionKey
     /// The oldest first.
@@ -45,10 +43,10 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// A transfer has changed its state, or has been recorded as attached or detached.
     func transferChanged(_ record: TransferRecord)
 
-    /// A session has ended.
+    /// All transfers of a session have ended; some of them were not reported before.
     ///
-    /// The engine reports it again after each start, and when another of its transfers ends, until
-    /// `TransferEngine.acknowledge` is called for its transfers.
+    /// The engine reports an end again after each start until `TransferEngine.acknowledge` is called for it, and when
+    /// `TransferEngine.giveBack` is called for it.
     func sessionEnded(_ end: SessionEnd)
 
     /// No client has acknowledged these ends within `TransferLimits.endsKept`; they are dropped.
