@@ -45,7 +45,9 @@ final class InProcessExecutor: RunExecutor {
     }
 
     func start(_ start: Start) -> Bool {
-        starts.perform { [runtime] in _ = runtime.start(start) }
+        starts.perform { [runtime, events] in
+            if !runtime.start(start) { events.refused(start.run) }
+        }
         return true
     }
 
@@ -192,6 +194,20 @@ final class InProcessEvents: RuntimeEventSink {
                     message: Self.text(completion.message),
                     payload: Self.text(completion.payload),
                     isReleased: completion.isReleased
+                )
+            )
+        )
+    }
+
+    /// Ends a run that the runtime did not start: no plugin code has it that could end it.
+    func refused(_ run: UInt64) {
+        add(
+            .completed(
+                Completed(
+                    run: run,
+                    status: CallStatus.failed,
+                    message: "the plugin's runtime refused to start the run",
+                    isReleased: true
                 )
             )
         )

@@ -70,9 +70,20 @@ extension PluginRuntime {
     private func cancelFetch(_ fetch: bg_fetch) -> bg_status {
         guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
         guard calls.hasFetch(fetch) else { return BG_E_STALE }
-        guard let number = calls.add(.thread(CallWait())) else { return BG_E_LIMIT }
-        _ = events.call(number, run: 0, .cancelFetch(call: fetch))
-        return BG_OK
+        return askToCancel(fetch) ? BG_OK : BG_E_LIMIT
+    }
+
+    /// Asks the daemon to cancel a fetch; its answer is of no interest.
+    ///
+    /// - Returns: `false` if too many calls are open, or the daemon cannot be asked.
+    private func askToCancel(_ fetch: bg_fetch) -> Bool {
+        guard let number = calls.add(.thread(CallWait())) else { return false }
+        guard events.call(number, run: 0, .cancelFetch(call: fetch)) else {
+            // No thread waits for the answer, so the waiter is of no more use.
+            _ = calls.remove(number)
+            return false
+        }
+        return true
     }
 
     /// Delivers the host's answer to its receiver.
@@ -112,9 +123,9 @@ extension PluginRuntime {
     func endFetches(of run: UInt64, in slot: RunSlot) {
         guard slot.openFetches.load(ordering: .acquiring) > 0 else { return }
         for (number, wait) in calls.takeFetches(of: run) {
-            if let cancel = calls.add(.thread(CallWait())) {
-                _ = events.call(cancel, run: 0, .cancelFetch(call: number))
-            }
+            // The plugin gets its end at once. A fetch that cannot be cancelled ends in the daemon by its
+            // own timeout, and then has no receiver.
+            _ = askToCancel(number)
             deliver(wait, number, HostAnswer(status: BG_E_CANCELLED))
             slot.openFetches.subtract(1, ordering: .acquiringAndReleasing)
         }

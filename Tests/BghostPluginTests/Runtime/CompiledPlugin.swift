@@ -20,6 +20,8 @@ final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
         var woken: [UInt64] = []
         /// Whether `sleep` accepts.
         var maySleep = true
+        /// Whether `call` accepts.
+        var mayCall = false
     }
 
     let log = Mutex(Log())
@@ -120,7 +122,9 @@ final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
         log.withLock { $0.logs += 1 }
     }
 
-    func call(_ number: UInt64, run: UInt64, _ operation: Call.Operation) -> Bool { false }
+    func call(_ number: UInt64, run: UInt64, _ operation: Call.Operation) -> Bool {
+        log.withLock { $0.mayCall }
+    }
 
     // MARK: The clock
 

@@ -160,6 +160,31 @@ import Testing
         } while plugin.log.withLock { $0.logs } == calls
     }
 
+    // MARK: Fetches
+
+    /// More often than calls may be open, so that one that is not sent must not count as open.
+    @Test func `A plugin learns that its cancellation of a fetch was not sent`() throws {
+        let (plugin, runtime) = try CompiledPlugin.started()
+        let host = runtime.table
+        let table = host.pointee.extension(host, BG_EXT_FETCH)
+        let fetches = try #require(table?.load(as: bg_fetches.self))
+        let url = "http://127.0.0.1/"
+        var fetch: bg_fetch = 0
+        plugin.log.withLock { $0.mayCall = true }
+        let began = url.withCString { text in
+            var request = bg_fetch_request()
+            request.size = UInt32(MemoryLayout<bg_fetch_request>.size)
+            request.url = bg_str(ptr: text, len: url.utf8.count)
+            return fetches.begin(host, run, &request, { _, _, _ in }, nil, &fetch)
+        }
+        #expect(began == BG_OK && fetch != 0)
+        plugin.log.withLock { $0.mayCall = false }
+        for _ in 0..<300 { #expect(fetches.cancel(host, fetch) == BG_E_LIMIT) }
+        plugin.log.withLock { $0.mayCall = true }
+        #expect(fetches.cancel(host, fetch) == BG_OK)
+        #expect(complete(runtime) == BG_OK)
+    }
+
     // MARK: The end
 
     @Test func `A closed runtime ends its threads and refuses calls`() async throws {
