@@ -29,5 +29,6 @@ public func entry(_ host: HostTable?) -> PluginTable? { plugin.table(for: host) 
 
 /// Sleeps without being cancelled: a detached task is not a child of the run's.
 private func pause(for time: Duration) async {
+    // Nothing cancels the task, so that it sleeps to the end.
     _ = await Task.detached { try? await Task.sleep(for: time) }.value
 }

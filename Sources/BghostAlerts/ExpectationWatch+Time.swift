@@ -63,6 +63,7 @@ extension ExpectationWatch {
         let date = successDate(subject, every)
         guard date < subject.successDue ?? .max else { return }
         subjects[task]?.successDue = date
+        // Nothing disarms the date: when it comes, it is compared with `successDue`.
         _ = arm(.success(task: task), at: date)
     }
 

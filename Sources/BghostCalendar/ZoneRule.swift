@@ -118,6 +118,7 @@ private struct ZoneRuleReader {
     /// Parses hours with optional minutes and seconds; returns seconds.
     mutating func time(hoursMax: Int64) -> Int64? {
         let isNegative = consume("-")
+        // The plus may be left out.
         if !isNegative { _ = consume("+") }
         guard let hours = number(), hours <= hoursMax else { return nil }
         var seconds = hours * 3600

@@ -82,6 +82,7 @@ package enum Program {
         // A first word without a hyphen is another command. Options that `run` does not have, such as
         // `--help` and `--version`, make the parsing fail.
         guard words.first.map({ $0.hasPrefix("-") }) ?? true else { return nil }
+        // Then the ordinary parsing reports what is wrong.
         return try? Run.parse(Array(words))
     }
 

@@ -19,6 +19,7 @@ package struct ParameterRules: Sendable {
     ///   - over: those of the request, which are laid over them by key.
     /// - Returns: empty also if a text is no object, which another check finds.
     package func faults(base: String, over: String) -> [SchemaFault] {
+        // Another check refuses a text that is no object.
         guard !isEmpty, let merged = try? JSONText.overlay(base: base, over: over) else {
             return []
         }

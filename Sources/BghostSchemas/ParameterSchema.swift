@@ -84,6 +84,7 @@ package struct ParameterSchema: Sendable {
 extension ParameterSchema {
     /// Whether another text was the same schema, whatever the order of its keys is.
     package func isSameSchema(as other: JSONNode) -> Bool {
+        // The text was parsed when the schema was made.
         guard let own = try? JSONReader.parse(text) else { return false }
         return CanonicalJSON.bytes(own) == CanonicalJSON.bytes(other)
     }

@@ -32,6 +32,7 @@ package enum ExportAnswer: Equatable, Sendable {
 
     /// Reads `partialSuccess`; a body that is no such message means that all was taken.
     private static func taken(_ body: [UInt8]) -> ExportAnswer {
+        // The status has said that the receiver took them; the body can only take something back.
         guard !body.isEmpty, let node = try? JSONReader.parse(body),
             let partial = node["partialSuccess"]
         else { return .taken(rejected: 0, message: "") }

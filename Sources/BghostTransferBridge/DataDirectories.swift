@@ -119,6 +119,7 @@ package final class DataDirectories {
         guard let room = rooms[plugin], let thread = threads.thread(for: .data) else { return }
         await withCheckedContinuation { continuation in
             thread.perform {
+                // It stores the size in `room`.
                 _ = Self.measurement(of: room.folder, limits, of: [], room)
                 continuation.resume()
             }

@@ -19,6 +19,7 @@ package final class AppDelegates: Sendable {
         nonisolated(unsafe) let delegate = delegate
         current?.launches.withLock { launches in
             launches.append {
+                // On iOS, `false` says only that the app cannot open a URL.
                 _ = delegate.application(.shared, didFinishLaunchingWithOptions: nil)
                 return delegate.parts
             }

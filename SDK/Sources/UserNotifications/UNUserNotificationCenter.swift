@@ -134,12 +134,14 @@ public final class UNUserNotificationCenter: NSObject, @unchecked Sendable {
 
     /// Withdraws pending notifications.
     public func removePendingNotificationRequests(withIdentifiers identifiers: [String]) {
+        // A host without notifications has no pending ones.
         let notifier = try? Notifier()
         for identifier in identifiers { notifier?.withdraw(identifier) }
     }
 
     /// Withdraws all pending notifications.
     public func removeAllPendingNotificationRequests() {
+        // A host without notifications has no pending ones.
         let identifiers = ((try? Notifier())?.pending() ?? []).map(\.id)
         removePendingNotificationRequests(withIdentifiers: identifiers)
     }

@@ -184,6 +184,7 @@ final class Driver: Sendable {
         guard let respond = responder.withLock({ $0 }), let request = FetchRequest(fetch.request)
         else { return }
         guard let end = Self.end(respond, request) else { return }
+        // The run may have ended, or cancelled the fetch, while the test answered.
         _ = core.change { $0.answer(fetch.call.number, end) }
     }
 
@@ -192,6 +193,7 @@ final class Driver: Sendable {
             let request = FetchRequest(transfer.call),
             let end = Self.end(respond, request)
         else { return }
+        // The handler may have cancelled the transfer while the test answered.
         _ = core.end(transfer.id, end, directory: directory)
     }
 

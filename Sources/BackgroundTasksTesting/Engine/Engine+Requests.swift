@@ -72,6 +72,7 @@ extension Engine {
 
     mutating func cancelAllPending() {
         for (request, _) in scheduler.pending(ofPlugin: subject.plugin) {
+            // The request is pending, as just read.
             _ = withdraw(request.task)
         }
     }

@@ -26,6 +26,7 @@ package enum JSONText {
     package static func isObject(_ bytes: [UInt8]) -> Bool {
         // Fast path: nearly all requests have "{}".
         if bytes.count == 2 { return bytes == [UInt8(ascii: "{"), UInt8(ascii: "}")] }
+        // The caller asks only whether it is one.
         guard let node = try? JSONReader.parse(bytes, dialect: .strict) else { return false }
         return node.object != nil
     }

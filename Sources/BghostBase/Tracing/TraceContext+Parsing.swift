@@ -34,6 +34,7 @@ extension TraceContext {
     ///   - traceparents: the values of all fields of this name; more than one is a fault.
     ///   - tracestates: the values of all fields of this name, which are one list.
     package init?(traceparents: [String], tracestates: [String]) {
+        // A trace that cannot be read is not continued, as W3C's rules demand.
         guard traceparents.count == 1, let parent = try? TraceContext(parent: traceparents[0])
         else {
             return nil

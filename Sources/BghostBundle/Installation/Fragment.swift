@@ -79,6 +79,7 @@ package struct Fragment: Equatable, Sendable {
     ///
     /// - Parameter file: its path, for messages.
     package init(_ bytes: [UInt8], _ file: String) throws(BundleError) {
+        // The error below says for both cases what to do with the file.
         guard let root = try? JSONReader.parse(bytes, dialect: .commented),
             let record = root["x-bundle"], let name = record["name"]?.string,
             let version = record["version"]?.string, let digest = record["digest"]?.string,

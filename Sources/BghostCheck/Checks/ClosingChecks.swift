@@ -69,6 +69,7 @@ enum ClosingChecks {
         // The first opening may create lasting state: a language's thread pool, caches of libc.
         let warm = try stage.subject()
         try warm.carryEach()
+        // The second close() below is the one that is judged.
         _ = warm.close()
         let threads = ProcessPicture.foreignThreads().count
         let descriptors = Set(ProcessPicture.descriptors().keys)
@@ -180,6 +181,7 @@ enum ClosingChecks {
         behavior.hostBehavior = .silent
         let subject = try stage.subject(behavior)
         let begun = try subject.begin(0)
+        // It only gives the run time to begin; one that has ended is as good.
         _ = subject.runs.end(of: begun.run, milliseconds: 20)
         subject.cancelSoon(begun, why: UInt32(BG_WHY_DRAIN))
         stage.phase("drain()")

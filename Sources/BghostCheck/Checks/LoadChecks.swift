@@ -84,6 +84,7 @@ enum LoadChecks {
         let host = table()
         let mapped = try stage.map()
         stage.phase("bghost_plugin_v1()")
+        // The checks of the table judge what it returns.
         _ = mapped.entry(host)
         // A new thread is visible at once, but the effects of a constructor's thread may need a
         // moment.
@@ -111,6 +112,7 @@ enum LoadChecks {
         let descriptors = Set(ProcessPicture.descriptors().keys)
         let mapped = try stage.map()
         stage.phase("bghost_plugin_v1()")
+        // The checks of the table judge what it returns.
         _ = mapped.entry(host)
         var signals = ProcessPicture.signals()
         if try GoRuntime.isDeclared(stage) {
@@ -143,6 +145,7 @@ enum LoadChecks {
         let start = processorTime()
         let memory = bgs_allocated()
         let mapped = try stage.map()
+        // The checks of the table judge what it returns.
         _ = mapped.entry(host)
         let took = (processorTime() - start - (start - before)) / 1_000_000
         if took > 100 {

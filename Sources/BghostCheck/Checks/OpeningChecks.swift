@@ -93,6 +93,7 @@ enum OpeningChecks {
             }
             guard meeting.meet() else { return }
         }
+        // The checks of close() judge whether it returns.
         _ = subject.close()
     }
 }

@@ -189,6 +189,7 @@ enum RunChecks {
                 begun.append(try subject.begin(slotIndex: slotIndex))
             }
             let runtime = UInt64(stage.order.runtimeMilliseconds)
+            // The runs that are still open then are cancelled, and judged by their ends.
             _ = becomesTrue(within: runtime) {
                 begun.allSatisfy { subject.runs.isComplete($0.run) }
             }

@@ -146,6 +146,7 @@ enum StopChecks {
         var (timed, silent) = (0, 0)
         while timed < (best > 500 ? 3 : 8), silent < 8 {
             let begun = try subject.begin()
+            // A run that has not entered start() counts below as silent.
             _ = begun.entered.wait(milliseconds: Int(stage.order.runtimeMilliseconds))
             guard subject.runs.end(of: begun.run, milliseconds: 20) == nil else {
                 silent += 1
@@ -158,6 +159,7 @@ enum StopChecks {
             } else {
                 silent += 1
             }
+            // Other checks judge whether a cancelled run ends.
             _ = subject.runs.end(of: begun.run, milliseconds: stage.graceMilliseconds)
         }
         guard best < .max else {
@@ -190,6 +192,7 @@ enum StopChecks {
             // closed.
             let copy = fcntl(fd, F_DUPFD_CLOEXEC, 3)
             defer { close(copy) }
+            // Other checks judge how it ends; here only the descriptor counts.
             _ = subject.stop(begun, why: UInt32(BG_WHY_USER))
             if isReadable(copy) { return }
         }

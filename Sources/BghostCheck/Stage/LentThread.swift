@@ -40,6 +40,7 @@ enum LentThread {
     /// Ends a wait of the thread, to look again at what it waits for.
     static func wakeUp() {
         guard isLent.load(ordering: .acquiring) else { return }
+        // This fails only if so many wake-ups are pending that the thread is awake anyway.
         _ = bgs_eventfd_signal(wake)
     }
 

@@ -97,6 +97,7 @@ final class Line: Sendable {
                 next()
             }
             guard !state.withLock({ $0.isEnding && $0.queue.isEmpty }) else { return }
+            // The value of the event says nothing; the queue does.
             _ = event.wait()
         }
     }

@@ -74,6 +74,7 @@ final class RunRecorder: RuntimeEventSink {
             let end = state.withLock { $0.released.contains(run) ? $0.ends[run] : nil }
             if let end { return end }
             guard rest > 0 else { return nil }
+            // The next turn reads the time and the ends itself.
             _ = changed.wait(nanoseconds: rest)
         }
     }

@@ -179,6 +179,7 @@ final class Subject {
         starter.perform { [runtime] in
             let (begin, waited) = (Monotonic.now, isTimed ? ServedTime.waitOfThread : 0)
             entered.signal(0)
+            // A start that is refused has no end, which is what the checks look for.
             _ = runtime.start(start)
             let passed = Monotonic.now.since(begin)
             // The account is a file: elsewhere it could be taken for one that the plugin left open.
@@ -282,6 +283,7 @@ final class Subject {
 
     /// Performs one run of each handler.
     func carryEach() throws(Finding) {
+        // Other checks judge how the runs end.
         for index in 0..<(plugin?.handlers.count ?? 0) { _ = finish(try begin(index)) }
     }
 

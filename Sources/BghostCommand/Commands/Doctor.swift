@@ -35,6 +35,7 @@ struct Doctor: AsyncParsableCommand {
 
     /// The fleet of the daemon's host; `nil` if no daemon answers.
     private func fleet() async -> FleetStatus? {
+        // Without a path there is no daemon to ask.
         guard let path = try? connection.socketPath() else { return nil }
         // A daemon that does not answer is not a finding.
         let fleet = try? await ControlClient.with(socketPath: path) { try await $0.fleet() }
@@ -46,6 +47,7 @@ struct Doctor: AsyncParsableCommand {
     /// A missing daemon is not an error here: the doctor checks the machine, and reports a manifest with
     /// errors separately.
     private func daemon() async -> HostStatus? {
+        // Without a path there is no daemon to ask.
         guard let path = try? connection.socketPath() else { return nil }
         // A daemon that does not answer is not a finding.
         let status = try? await ControlClient.with(socketPath: path) { try await $0.status() }

@@ -66,8 +66,8 @@ extension ControlClient {
         let response = try await send(.GET, path, within: .hours(24 * 365))
         guard response.status.code == 200 else {
             let answer = try await response.body.collect(upTo: Self.answerBytesMax)
-            // A body that is not JSON is reported as unreadable.
             let bytes = Array(answer.readableBytesView)
+            // A body that is not JSON is reported as unreadable.
             let fault = (try? APICoder.parsed(bytes)).flatMap {
                 ControlFault(answer: bytes, parsed: $0)
             }

@@ -90,6 +90,7 @@ final class DashboardSessions: Sendable {
 
     /// Ends a session.
     func end(token: String) {
+        // A session that has expired is gone already.
         state.withLock { state in _ = state.sessions.removeValue(forKey: token) }
     }
 

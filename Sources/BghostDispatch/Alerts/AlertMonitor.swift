@@ -155,6 +155,7 @@ package final class AlertMonitor {
         }
         commits.onChanges = { [unowned self] in follow($0) }
         commits.noteDeadLetterChanges()
+        // Older changes are in the counts that are read below.
         _ = commits.takeDeadLetterChanges()
         dead = [:]
         for (identifier, count) in commits.deadLetters.tasks {

@@ -291,7 +291,7 @@ final class ManifestReloader: SharesServices {
         do throws(OperatorRefusal) {
             let found = await adopted(try await probe(same, [name], only: name))
             guard !isDraining else { return }
-            _ = swap(same, [name], found, WrittenComparison())
+            _ = swap(same, [name], found, WrittenComparison())  // It reports no difference.
             log.write(
                 .info,
                 "plugin.replaced",

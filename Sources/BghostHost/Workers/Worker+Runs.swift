@@ -45,6 +45,7 @@ extension Worker {
         if let peak = process.peakResidentBytes { run.usage.peakMemoryBytes = peak }
     }
 
+    // The process keeps the peak of its samples.
     func sampleMemory() { _ = process?.sampleMemory() }
 
     func wasReleased() {

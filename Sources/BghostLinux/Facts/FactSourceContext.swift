@@ -89,6 +89,7 @@ final class FactInbox: Sendable {
         /// Callable from any thread. After the end of the reactor it has no effect.
         func post(_ message: FactMessage) {
             inbox.messages.withLock { $0.append((source, message)) }
+            // This fails only if so many wake-ups are pending that the reactor wakes anyway.
             _ = bgs_eventfd_signal(inbox.descriptor.raw)
         }
     }
@@ -105,6 +106,7 @@ final class FactInbox: Sendable {
 
     /// Removes and returns all messages.
     func take() -> [(source: Int, message: FactMessage)] {
+        // An event that is already drained leaves nothing to do.
         _ = bgs_eventfd_drain(descriptor.raw)
         return messages.withLock { messages in
             defer { messages = [] }

@@ -6,6 +6,8 @@ internal import CBghostSystem
 package enum Orphan {
     /// Makes this process the parent of its orphaned descendants (a subreaper).
     package static func adopt() {
+        // Linux has it since 3.4. Without it, orphans go to init and only the sweep of them is
+        // lost.
         _ = bgs_become_subreaper()
     }
 }

@@ -174,6 +174,7 @@ package final class Spawner: Sendable {
     /// Meant for short blocking file operations that belong to starting a process.
     package func perform(_ work: @escaping @Sendable () -> Void) {
         queue.withLock { $0.append(work) }
+        // This fails only if so many wake-ups are pending that the thread is awake anyway.
         _ = bgs_eventfd_signal(wakeUp)
     }
 

@@ -230,6 +230,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         // This and the reactor's own store-then-check are sequentially consistent: either the
         // reactor sees the job, or this thread sees that the reactor is about to sleep.
         if isWaiting.exchange(false, ordering: .sequentiallyConsistent) {
+            // This fails only if so many wake-ups are pending that the reactor wakes anyway.
             _ = bgs_eventfd_signal(wakeUp)
         }
     }

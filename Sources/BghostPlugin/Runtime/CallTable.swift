@@ -105,6 +105,7 @@ final class CallTable: Sendable {
             for (number, waiter) in state.waiters {
                 if case .sleep(let wait) = waiter, wait.run == run { found.append((number, wait)) }
             }
+            // `found` has the waiters.
             for (number, _) in found { _ = state.remove(number) }
             return found
         }

@@ -44,6 +44,7 @@ extension PluginRuntime {
         case .refused(let error):
             finish(slot, start.run, status: BG_E_ARG, message: "\(function.symbol): \(error)")
         }
+        // While the flag is set, the run is not released, so the word is its own.
         _ = slot.change(start.run, clear: RunWord.isInStart)
         finishIfIdle(slot, start.run)
     }

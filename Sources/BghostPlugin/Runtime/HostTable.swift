@@ -218,6 +218,7 @@ extension PluginRuntime {
             // before.
             guard slot.current.belongs(to: run) else { return BG_E_STALE }
             if text.parsed == nil, let bytes = text.parameters.bytes(max: .max) {
+                // Parameters that are not JSON have no values, and the plugin gets BG_E_ABSENT.
                 text.parsed = try? JSONReader.parse(Array(bytes), dialect: .strict)
             }
             guard let node = text.parsed?.find(pointer: pointer) else { return BG_E_ABSENT }

@@ -97,6 +97,7 @@ extension PluginRuntime {
             UnsafeMutableRawPointer(bitPattern: slot.state.load(ordering: .acquiring)),
             slot.why.load(ordering: .relaxed)
         )
+        // While the flag is set, the run is not released, so the word is its own.
         _ = slot.change(run, clear: RunWord.isInCancel)
         return true
     }

@@ -300,6 +300,7 @@ package final class PluginRuntime: @unchecked Sendable {
                 unless: RunWord.isDone
             ) != nil
         else { return }
+        // While the flag is set, the run is not released, so the word is its own.
         defer { _ = slot.change(run, clear: RunWord.isReporting) }
         var message = message
         var payload = payload

@@ -38,6 +38,7 @@ extension PluginRuntime {
         let wait = CallWait()
         guard let number = calls.add(.thread(wait)) else { return HostAnswer(status: BG_E_LIMIT) }
         guard events.call(number, run: run, request) else {
+            // This thread waits for the call itself, so the waiter is of no more use.
             _ = calls.remove(number)
             return HostAnswer(status: BG_E_LIMIT)
         }

@@ -69,6 +69,7 @@ extension PluginRuntime {
             return HostAnswer(status: giveUp(slot, run, BG_E_STALE))
         }
         let answer = ask(operation, run: run)
+        // It returns the status that it is given, which `answer` has.
         _ = giveUp(slot, run, answer.status)
         return answer
     }
@@ -103,6 +104,8 @@ extension PluginRuntime {
     /// The worker first notifies the daemon, so that the daemon does not deliver the end elsewhere.
     func deliverEnd(_ wait: CallTable.TransferWait, _ number: UInt64, _ answer: HostAnswer) {
         if case .transfers = answer.body, answer.status == BG_OK {
+            // If it cannot be sent, the daemon is gone, and the next one hands the end to a wake
+            // again.
             _ = events.call(number, run: 0, .transfer(.took(call: number)))
         }
         deliver(wait, answer)

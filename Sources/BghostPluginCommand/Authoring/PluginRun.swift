@@ -250,6 +250,7 @@ enum PluginRun {
             let run = await host.runs(task: task, limit: 1).first
             if isFirst, let run, run.state != .ended {
                 screen.remark("asked to stop; Ctrl-C again kills it")
+                // A run that has ended meanwhile needs no stop.
                 _ = await host.stop(run: run.id)
             } else {
                 await host.forceShutdown()

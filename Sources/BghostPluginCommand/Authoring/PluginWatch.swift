@@ -275,6 +275,7 @@ final class PluginWatch {
     /// Waits until nothing has changed for a while.
     private func settle() {
         var one = pollfd(fd: watched, events: Int16(POLLIN), revents: 0)
+        // Which file changed last is of no interest: the build reads all of them.
         while poll(&one, 1, Self.pause) > 0 { _ = changed() }
     }
 

@@ -37,6 +37,7 @@ extension PendingRequestIndex {
     /// Makes the next entry of a queue ready, after one that did not start.
     mutating func unblockNext(of entry: Int) {
         let queue = entries.kind(entry).handlerQueue
+        // A queue without a blocked entry has nothing to make ready.
         if !handlerQueues[queue].isClosed { _ = unblock(queue) }
     }
 

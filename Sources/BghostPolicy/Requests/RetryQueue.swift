@@ -95,6 +95,7 @@ struct RetryQueue: Sendable {
             due.insert(deadline: place.rank, token: token)
         }
         while let end = ends.first(isLive: isLive), end.deadline < Self.key(now) {
+            // It is `end`.
             _ = ends.popFirst(isLive: isLive)
             moves += 1
             guard let place = slots[Self.slot(end.token)].place else { continue }

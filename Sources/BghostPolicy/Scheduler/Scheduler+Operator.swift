@@ -85,6 +85,7 @@ extension Scheduler {
                 continue
             }
             let entry = entry(for: request.task, task: task)
+            // A retry replaces no request.
             _ = pendingIndex.accept(request, entry: entry, now: now.unix)
             effects.append(.log(.redriven(request)))
         }

@@ -88,6 +88,7 @@ extension Scheduler {
         let due = gates.pauses.due(now: now.unix)
         guard !due.isEmpty else { return }
         for pause in due {
+            // It is `pause`, as just read from the table.
             _ = gates.pauses.remove(pause.target, now: now.unix)
             effects.append(.commit([.paused(pause.target, nil)]))
             effects.append(.log(.resumed(pause, isDue: true)))

@@ -179,6 +179,7 @@ extension Scheduler {
         case .again(let request) where !isPermitted(run.entry):
             park([request], now: now, &effects)
         case .again(let request):
+            // A retry replaces no request.
             _ = pendingIndex.accept(request, entry: run.entry, now: now.unix)
             let wait = request.earliestBegin.map { max(0, $0.subtractingClamped(now.unix)) } ?? 0
             effects.append(.log(.again(request, wait: wait)))

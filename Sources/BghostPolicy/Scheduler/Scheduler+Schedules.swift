@@ -89,6 +89,7 @@ extension Scheduler {
         if let pending = pendingIndex.entries[entry].pending, pending.scheduledTime != nil,
             pending.earliestBegin ?? .min > now.unix
         {
+            // It is `pending`.
             _ = pendingIndex.withdraw(entry: entry)
             // This does not serve the time: the schedule may come back before it.
             changes.append(.closed(pending.id, .cancelled))

@@ -181,6 +181,7 @@ package struct Scheduler: Sendable {
     }
 
     mutating func recheckAllDates(now: Moment, _ effects: inout [SchedulerEffect]) {
+        // All dates are checked below, whether the clock was set or not.
         _ = followClock(now: now, &effects)
         parking.clockWasSet(now: now.unix)
         refillBudgets(gates.budgets.clockWasSet(now: now.unix), now: now)

@@ -63,6 +63,7 @@ package struct SchedulerReplay: Sendable {
         case .switched(let plugin, let off):
             scheduler.set(plugin: plugin, disabledReason: off, now: now, &effects)
         case .paused(let pause): scheduler.pause(pause, now: now, &effects)
+        // The answer was the operator's; the effects are what is compared.
         case .resumed(let target): _ = scheduler.resume(target, now: now, &effects)
         case .restoredPause(let pause): scheduler.restore(pause, now: now)
         case .fleetRenewed(let end): scheduler.fleetRenewed(until: end, now: now, &effects)
@@ -110,8 +111,10 @@ package struct SchedulerReplay: Sendable {
             guard let start = starts[handle] else { return false }
             scheduler.startFailed(start, message, isShortage: true, now: now, &effects)
         case .withdraw(let identifier):
+            // Here and below, the answer was the caller's; the effects are what is compared.
             _ = scheduler.withdraw(identifier, now: now, &effects)
         case .withdrawAll(let identifiers):
+            // As above.
             _ = scheduler.withdrawAll(of: identifiers, now: now, &effects)
         case .redriven(let requests): scheduler.redriven(requests, now: now, &effects)
         case .reloaded(let fingerprint, let slots, let replaced, let kept):
@@ -125,6 +128,7 @@ package struct SchedulerReplay: Sendable {
                 &effects
             )
         case .clearThrottle(let identifier):
+            // As above.
             _ = scheduler.clearThrottle(identifier, now: now, &effects)
         case .resultUsed(let identifier): _ = scheduler.resultUsed(identifier, now: now)
         case .forgetUses(let identifier): _ = scheduler.forgetUses(of: identifier, now: now)

@@ -64,6 +64,7 @@ struct PrivateFiles {
         // As above: what stays mounted ends with this worker.
         let entered = bgs_enter_root(Self.root)
         guard entered == 0 else {
+            // Remaining mounts end with this worker.
             _ = bgs_unmount(Self.root)
             return "changing the root: \(reasonText(entered))"
         }

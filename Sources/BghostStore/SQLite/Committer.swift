@@ -294,6 +294,7 @@ final class Committer: Sendable {
                 putDownPermit()
             case .answer(let questions): for answer in questions { answer() }
             case .rest(nil): wake.wait()
+            // The next turn asks for the next step, whichever of the two ended the wait.
             case .rest(let moment?): _ = wake.wait(until: moment)
             case .end:
                 writer.close()

@@ -27,6 +27,7 @@ enum ManifestColumns {
         let rows = try Statement("SELECT \(names) FROM manifest", on: connection)
         try rows.rows { row throws(SQLiteFailure) in
             row.restartSum()
+            // The number of the row, which is read for the checksum.
             _ = row.int()
             text = row.text()
             try row.checkSum("the manifest before")

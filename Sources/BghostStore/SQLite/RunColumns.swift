@@ -97,8 +97,10 @@ enum RunColumns {
         let outputBytes = Int(row.int())
         // A kind that only a newer version knows is read as `nil`.
         let kind = row.laterText().flatMap { TaskKind(rawValue: $0) }
+        // The column's value is part of the checksum only.
         _ = row.laterInt()
         let crash = row.laterText().flatMap { CrashReport(stored: $0) }
+        // As above.
         _ = row.laterInt()
         // A text that a newer version wrote is read as `nil`.
         let trace = row.laterText().flatMap { RunTrace(stored: $0) }
@@ -162,6 +164,7 @@ enum RunColumns {
 
     private static func readDuration(_ row: inout Row) -> Duration? {
         guard let seconds = row.optionalInt() else {
+            // The second column of the pair is NULL too.
             _ = row.optionalInt()
             return nil
         }

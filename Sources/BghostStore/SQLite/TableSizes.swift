@@ -106,10 +106,12 @@ struct TableSizes {
         )
         try newest.rows { row throws(SQLiteFailure) in
             journal.last = row.int()
+            // What is read of a row is checked with all of it.
             _ = row.int()
             _ = row.int()
             journal.size = row.int()
             places = Places(count: row.int(), sum: row.uint())
+            // As above.
             _ = row.bytes()
             try row.checkSum("the journal")
             return false

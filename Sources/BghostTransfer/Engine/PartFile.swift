@@ -59,6 +59,7 @@ final class PartFile: Sendable {
 
     /// Removes the unfinished file of a download, if its folder is still permitted.
     static func remove(of request: TransferRequest, within access: TransferAccess) {
+        // Where bghost may no longer write, it must not remove anything either.
         guard let (folder, _) = try? access.openFolder(of: request.file) else { return }
         unlinkat(folder, prefix + request.id.description + ".part", 0)
         close(folder)
@@ -66,6 +67,7 @@ final class PartFile: Sendable {
 
     /// Removes a downloaded file, if its folder is still permitted.
     static func removePlaced(_ request: TransferRequest, within access: TransferAccess) {
+        // As above: a folder that is no longer permitted is left alone.
         guard let (folder, name) = try? access.openFolder(of: request.file) else { return }
         unlinkat(folder, name, 0)
         close(folder)

@@ -123,6 +123,7 @@ extension TransferEngine {
         }.sorted { $0.request.id < $1.request.id }
         for record in expired {
             let id = record.request.id
+            // A session that has forgotten the end has nothing to drop.
             _ = sessions.acknowledge([id], in: record.sessionKey)
             ended[id] = nil
             drop(record)

@@ -43,6 +43,7 @@ extension TransferEngine {
         }
         guard !dropped.isEmpty else { return }
         for record in dropped {
+            // The session may have handed the end out before, and then no longer lists it.
             _ = sessions.acknowledge([record.request.id], in: record.sessionKey)
             ended[record.request.id] = nil
             drop(record)
@@ -66,6 +67,7 @@ extension TransferEngine {
             bytesMax: bytesMax == 0 ? .max : bytesMax
         )
         guard bytesMax > 0 else { return page }
+        // The page was made of what the session lists.
         _ = sessions.acknowledge(page.ids, in: session)
         handedOut.formUnion(page.ids)
         claimed.formUnion(page.ids)

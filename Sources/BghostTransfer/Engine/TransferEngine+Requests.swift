@@ -250,9 +250,9 @@ extension TransferEngine {
     func drop(_ record: TransferRecord) {
         removeHolding(record.request)
         guard record.request.hasOwnPlace, let access = access(record.request.plugin) else { return }
-        // `shutDown` awaits this task. If the removal fails, a file remains in the plugin's own
-        // folder.
+        // `shutDown` awaits this task.
         cleanups[record.request.id] = Task {
+            // If the removal fails, a file remains in the plugin's own folder.
             try? await onDisk { PartFile.removePlaced(record.request, within: access) }
             self.cleanups[record.request.id] = nil
         }

@@ -74,5 +74,6 @@ enum TransferHeaders {
 
 /// Closes descriptors that no object owns.
 enum Descriptors {
+    // On Linux the descriptor is closed whatever the call returns.
     static func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
 }

@@ -5,6 +5,7 @@ import SystemPackage
 package enum StandardError {
     /// Writes one line; ignores a closed pipe.
     package static func write(_ line: String) {
+        // Nothing is left to report it to.
         _ = try? FileDescriptor.standardError.writeAll((line + "\n").utf8)
     }
 

@@ -41,6 +41,7 @@ package final class RecordFile: Sendable {
 
     /// Appends an entry; a failure is not reported, because the record in memory is authoritative.
     func append(_ kind: String, _ entry: some Encodable) {
+        // The record in memory is what counts, as said above.
         guard var line = try? RecordCoding.encoder().encode(Line(kind: kind, entry: entry)),
             let size = try? descriptor.seek(offset: 0, from: .end), size < bytesMax
         else { return }

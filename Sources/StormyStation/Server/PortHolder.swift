@@ -60,6 +60,7 @@ package struct PortHolder: Equatable, Sendable {
         // The process has ended, or belongs to another user.
         guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
         else { return nil }
+        // It was only read.
         defer { try? file.close() }
         var bytes: [UInt8] = []
         while bytes.count < 16 << 20 {

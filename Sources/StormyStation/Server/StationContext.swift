@@ -17,6 +17,7 @@ package struct StationContext: RequestContext {
     ///
     /// - Returns: the error to throw.
     func cut() async -> Cut {
+        // The connection is closed to break it, and may be broken already.
         try? await connection.close()
         return Cut()
     }

@@ -58,6 +58,7 @@ enum LiveSessions {
     ) {
         let name = name(identifier, host)
         _ = startsAreHeard
+        // The set may have the name already.
         if !isInRun { _ = unasked.withLock { $0.insert(name) } }
         all.withLock { all in
             all = all.filter { $0.value.session != nil }

@@ -210,6 +210,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     private func listen(_ id: String, _ context: TaskContext?) {
         let isHeard = values.withLock { $0.completion != nil } || session.delegate != nil
         guard isHeard, let context, let transfers = Transfers(context.host) else { return }
+        // If it cannot wait, a wake reports the end, as without a record.
         _ = transfers.wait(id, of: context.run) { [self] record in
             // Without a record the transfer continues, and a wake reports its end. An end that
             // arrives as the run ends is still reported here, since no wake will report it.

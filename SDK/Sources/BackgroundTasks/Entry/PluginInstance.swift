@@ -28,6 +28,7 @@ final class PluginInstance: Sendable {
         // This outlives the instance on purpose: calls of code that is still running then return
         // BG_E_CLOSED.
         Host.latest.withLock { $0 = host }
+        // The host opens an instance once.
         _ = Host.open.withLock { $0.insert(UInt(bitPattern: host.pointer)) }
         MainThread.offer(to: host)
         let made = PluginInstance(host: host, config: String(config))
@@ -38,6 +39,7 @@ final class PluginInstance: Sendable {
     static func close(_ instance: UnsafeMutableRawPointer?) {
         guard let instance else { return }
         let closed = Unmanaged<PluginInstance>.fromOpaque(instance).takeRetainedValue()
+        // `open` added it.
         _ = Host.open.withLock { $0.remove(UInt(bitPattern: closed.host.pointer)) }
     }
 
@@ -48,6 +50,7 @@ final class PluginInstance: Sendable {
 
     func add(_ run: Run, _ number: bg_run) { runs.withLock { $0[number] = run } }
 
+    // `start` added it.
     func remove(_ number: bg_run) { _ = runs.withLock { $0.removeValue(forKey: number) } }
 
     func run(_ number: bg_run) -> Run? { runs.withLock { $0[number] } }

@@ -41,6 +41,7 @@ package final class SessionEnds: Sendable {
     /// Reads the parameters of a wake; `nil` if they are malformed.
     init?(wake context: TaskContext) {
         let text = Data(context.givenParameters.utf8)
+        // Other parameters are not of a wake.
         guard let wake = try? JSONDecoder().decode(Parameters.self, from: text) else { return nil }
         session = wake.session
         told = Set(wake.transfers.map(\.id))

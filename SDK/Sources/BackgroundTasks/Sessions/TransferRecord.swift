@@ -45,6 +45,7 @@ package struct TransferRecord: Decodable, Sendable {
 
     /// The key of the request in the session; `nil` if other code started the transfer.
     var key: String? {
+        // Any other text is of the code that started the transfer.
         continuation.flatMap { try? JSONDecoder().decode(TransferKey.self, from: Data($0.utf8)) }?
             .request
     }
