@@ -76,9 +76,14 @@ package-test:
 	BIN='$(BIN)' Tests/Package/image
 	Tests/Package/prometheus
 
-## Builds and runs every test, those of the dashboard in Chromium too. Without a Rust compiler the test of the
-## example in Rust fails, without Go that of its template, without a PostgreSQL server those of fleets, without gdb
-## those of `plugin run --debug`, and no other.
+## Builds and runs every test, those of the dashboard in Chromium too; with ONE='REGEX' only those whose suite or name
+## it matches, in one process. Without a Rust compiler the test of the example in Rust fails, without Go that of its
+## template, without a PostgreSQL server those of fleets, without gdb those of `plugin run --debug`, and no other.
+ifneq ($(value ONE),)
+test: prerequisites
+	SWIFT='$(SWIFT)' Scripts/build --build-tests
+	SWIFT='$(SWIFT)' Scripts/test --one '$(subst ','\'',$(value ONE))'
+else
 test: prerequisites
 	@{ ls /usr/lib/postgresql/*/bin/initdb && command -v openssl; } >/dev/null 2>&1 || Scripts/prerequisites postgresql openssl || echo "warning: PostgreSQL cannot be installed" >&2
 	@command -v gdb >/dev/null || Scripts/prerequisites gdb || echo "warning: gdb cannot be installed" >&2
@@ -87,6 +92,7 @@ test: prerequisites
 	SWIFT='$(SWIFT)' Scripts/build --build-tests
 	SWIFT='$(SWIFT)' Scripts/test
 	Scripts/browser
+endif
 
 ## Runs the tests of the dashboard in Chromium, against the programs that `test` built; ARGS= for pytest.
 browser: prerequisites
