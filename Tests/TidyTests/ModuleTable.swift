@@ -3,7 +3,7 @@
 /// Who imports whom: the modules that ship, each after all that it imports, so there is no cycle.
 ///
 /// `ModuleTests` compares this table with the sources, with `Package.swift` and with
-/// `docs/ARCHITECTURE.md`.
+/// `docs/MODULES.md`.
 enum ModuleTable {
     struct Module: Sendable {
         var name: String

@@ -115,8 +115,8 @@ import Testing
         }
     }
 
-    @Test func `The page of the architecture has the same table`() throws {
-        let page = try #require(try SourceTree.files(in: ["docs/ARCHITECTURE.md"]).first)
+    @Test func `The page of the modules has the same table`() throws {
+        let page = try #require(try SourceTree.files(in: ["docs/MODULES.md"]).first)
         let names = Set(ModuleTable.modules.map(\.name))
         var rows: [String: [String]] = [:]
         for line in page.lines {
