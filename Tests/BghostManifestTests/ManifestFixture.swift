@@ -47,16 +47,20 @@ enum ManifestFixture {
                 secrets[reference.description].map(Result.success)
                     ?? .failure(SecretError("it is not set"))
             },
-            zones: ZoneSource(
-                find: { name in
-                    switch name {
-                    case "UTC": return .utc
-                    case "Europe/Berlin": return berlin
-                    default: throw ZoneError.notAZone
-                    }
-                },
-                names: { ["Europe/Berlin", "UTC"] }
-            )
+            zones: zones
+        )
+    }
+
+    static var zones: ZoneSource {
+        ZoneSource(
+            find: { name in
+                switch name {
+                case "UTC": return .utc
+                case "Europe/Berlin": return berlin
+                default: throw ZoneError.notAZone
+                }
+            },
+            names: { ["Europe/Berlin", "UTC"] }
         )
     }
 
