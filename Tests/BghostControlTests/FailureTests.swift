@@ -117,6 +117,20 @@ struct FailureTests {
         }
     }
 
+    @Test func `A secret that is too long is refused, and not cut off`() async throws {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(
+            #"{"version": 1, "plugins": {}, "host": {"traces": {"endpoint": "https://a.example/t","#
+                + #" "headers": {"Authorization": "${file:secret}"}}}}"#,
+            to: "tasks.json"
+        )
+        try folder.write(String(repeating: "a", count: (64 << 10) + 1), to: "secret")
+        let result = try await Bghost.run(["check", "-c", file])
+        #expect(result.exitCode == 78)
+        let text = result.error + result.output
+        #expect(text.contains("error[BG2004]") && text.contains("more than 64 KiB"), "\(text)")
+    }
+
     @Test func `BGHOST_CONTROL is found with a manifest too`() async throws {
         let folder = try TemporaryDirectory()
         let manifest = try folder.write(#"{"version": 1}"#, to: "tasks.json")

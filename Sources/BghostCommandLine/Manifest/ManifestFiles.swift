@@ -190,8 +190,11 @@ package enum Secrets {
     }
 
     private static func contents(of path: String) -> Result<String, SecretError> {
-        switch SmallFile.read(path, bytesMax: bytesMax) {
+        // One byte more, so that a longer secret is not taken for what it begins with.
+        switch SmallFile.read(path, bytesMax: bytesMax + 1) {
         case .failure(let error): return .failure(SecretError(error.reason))
+        case .success(let bytes) where bytes.count > bytesMax:
+            return .failure(SecretError("the file has more than \(bytesMax >> 10) KiB"))
         case .success(let bytes):
             guard var text = String(validating: bytes, as: UTF8.self) else {
                 return .failure(SecretError("the file is not UTF-8"))
