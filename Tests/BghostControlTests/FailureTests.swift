@@ -117,6 +117,26 @@ struct FailureTests {
         }
     }
 
+    @Test func `A secret without a value does what its code's text says`() async throws {
+        let text = try #require(ErrorCatalog.explanation(of: "BG2004"))
+        #expect(text.contains("The daemon does not start with it, and `bghost check` fails"))
+        #expect(text.contains("with --no-env") && text.contains("`bghost check` does not look"))
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(
+            #"""
+            {"version": 1, "host": {"heartbeat": {"url": "https://a.example/${env:BGHOST_NOT_SET}"}}}
+            """#,
+            to: "tasks.json"
+        )
+        for command in [["check"], ["run", "--state-dir", folder.path + "/state"]] {
+            let result = try await Bghost.run(command + ["-c", file])
+            #expect(result.exitCode == 78, "\(command) \(result.error)")
+            #expect((result.error + result.output).contains("error[BG2004]"), "\(command)")
+        }
+        let other = try await Bghost.run(["check", "--no-env", "-c", file])
+        #expect(other.exitCode == 0 && !(other.error + other.output).contains("BG2004"))
+    }
+
     @Test func `A secret that is too long is refused, and not cut off`() async throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write(
@@ -129,6 +149,25 @@ struct FailureTests {
         #expect(result.exitCode == 78)
         let text = result.error + result.output
         #expect(text.contains("error[BG2004]") && text.contains("more than 64 KiB"), "\(text)")
+    }
+
+    @Test func `The names of time zones are those that their code's text says`() async throws {
+        let text = try #require(ErrorCatalog.explanation(of: "BG1047"))
+        let folder = try TemporaryDirectory()
+        for (name, isZone) in [
+            ("Europe/Berlin", true), ("UTC", true), ("CET", true), ("EST", true), ("PST", false),
+            ("CEST", false),
+        ] {
+            #expect(text.contains(name))
+            let file = try folder.write(
+                #"{"version": 1, "host": {"timeZone": "\#(name)"}}"#,
+                to: "tasks.json"
+            )
+            let result = try await Bghost.run(["check", "-c", file])
+            #expect(result.exitCode == (isZone ? 0 : 78), "\(name) \(result.error)")
+            let isReported = (result.error + result.output).contains("error[BG1047]")
+            #expect(isReported != isZone, "\(name)")
+        }
     }
 
     @Test func `BGHOST_CONTROL is found with a manifest too`() async throws {
