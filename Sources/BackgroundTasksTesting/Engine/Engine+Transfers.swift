@@ -236,8 +236,7 @@ extension Engine {
     func isCarried(_ transfer: OpenTransfer) -> Bool {
         guard transfer.end == nil, transfer.earliest <= now.unix else { return false }
         guard transfer.call.flags & UInt32(BG_TRANSFER_DISCRETIONARY) != 0 else { return true }
-        let wanted: [RequirementSet] = [.externalPower, .unmetered, .idle]
-        return wanted.allSatisfy { facts[$0].value == .holds }
+        return SessionDefinition.discretionary.each.allSatisfy { facts[$0].value == .holds }
     }
 
     // MARK: JSON
