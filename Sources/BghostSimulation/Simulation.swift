@@ -31,7 +31,7 @@ package struct Simulation: Sendable {
     }
 
     /// The results of an identifier's requests.
-    package struct Tally: Equatable, Sendable {
+    package struct TaskCounts: Equatable, Sendable {
         package var runs = 0
         package var outcomes: [Outcome: Int] = [:]
         /// Requests that ended without a run, except replaced ones.
@@ -56,7 +56,7 @@ package struct Simulation: Sendable {
     private(set) var transactions: [(at: Int64, changes: [StoreChange])] = []
     private let keepsTransactions: Bool
     /// The results by identifier.
-    package private(set) var tallies: [String: Tally] = [:]
+    package private(set) var counts: [String: TaskCounts] = [:]
     /// The simulated facts of the machine.
     private(set) var facts = FactSheet()
     /// The longest time by which a run exceeded its runtime and grace, nanoseconds.
@@ -280,7 +280,7 @@ package struct Simulation: Sendable {
         case .commitEnd(let changes, let record):
             commit(changes)
             if let outcome = record.outcome {
-                tallies[record.task, default: Tally()].outcomes[outcome, default: 0] += 1
+                counts[record.task, default: TaskCounts()].outcomes[outcome, default: 0] += 1
             }
             observe?(now, .ended(record))
         case .startRun(let start): begin(start)
@@ -288,8 +288,8 @@ package struct Simulation: Sendable {
         case .log(let note):
             switch note {
             case .closed(let request, .missed), .closed(let request, .skipped):
-                tallies[request.task, default: Tally()].missed += 1
-            case .dead(let request, _): tallies[request.task, default: Tally()].dead += 1
+                counts[request.task, default: TaskCounts()].missed += 1
+            case .dead(let request, _): counts[request.task, default: TaskCounts()].dead += 1
             default: break
             }
             observe?(now, .note(note))
@@ -318,9 +318,9 @@ package struct Simulation: Sendable {
         record.state = .running
         record.startedAt = now.unix
         let wanted = ledger.leases[record.request]?.request.earliestBegin ?? now.unix
-        tallies[record.task, default: Tally()].runs += 1
+        counts[record.task, default: TaskCounts()].runs += 1
         let lateness = now.unix.subtractingClamped(wanted)
-        if tallies[record.task]?.latest ?? 0 < lateness { tallies[record.task]?.latest = lateness }
+        if counts[record.task]?.latest ?? 0 < lateness { counts[record.task]?.latest = lateness }
         let script = author(start, now, &random)
         var run = VirtualRun(
             handle: start.handle,

@@ -16,7 +16,7 @@ struct VirtualPlay {
         var from: Int64
         var through: Int64
         var seed: UInt64
-        var tallies: [String: Simulation.Tally]
+        var counts: [String: Simulation.TaskCounts]
         /// Forbidden state transitions: each is a bug in bghost.
         var faults: [Ledger.Fault]
         /// The longest time by which a run exceeded its runtime and grace.
@@ -80,7 +80,7 @@ struct VirtualPlay {
             from: from,
             through: through,
             seed: seed,
-            tallies: simulation.tallies,
+            counts: simulation.counts,
             faults: simulation.faults,
             longestOverrun: Duration(nanoseconds: simulation.longestOverrun),
             pending: simulation.ledger.pending.count

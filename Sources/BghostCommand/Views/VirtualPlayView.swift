@@ -15,8 +15,8 @@ struct VirtualPlayView {
         self.result = result
     }
 
-    private var tasks: [(name: String, tally: Simulation.Tally)] {
-        result.tallies.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    private var tasks: [(name: String, counts: Simulation.TaskCounts)] {
+        result.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// The summary as text.
@@ -25,17 +25,17 @@ struct VirtualPlayView {
             return "nothing comes by itself in that time: the manifest has no schedule\n"
         }
         var table = TextTable(header: ["TASK", "RUNS", "OUTCOMES", "MISSED", "DEAD", "LATEST BY"])
-        for (name, tally) in tasks {
+        for (name, counts) in tasks {
             table.add([
                 .init(TerminalText.escaped(name)),
-                .init("\(tally.runs)"),
-                .init(Self.outcomes(tally)),
-                .init(tally.missed == 0 ? "" : "\(tally.missed)"),
-                .init(tally.dead == 0 ? "" : "\(tally.dead)"),
-                .init(HumanText.duration(.nanoseconds(tally.latest))),
+                .init("\(counts.runs)"),
+                .init(Self.outcomes(counts)),
+                .init(counts.missed == 0 ? "" : "\(counts.missed)"),
+                .init(counts.dead == 0 ? "" : "\(counts.dead)"),
+                .init(HumanText.duration(.nanoseconds(counts.latest))),
             ])
         }
-        let runs = tasks.reduce(0) { $0 + $1.tally.runs }
+        let runs = tasks.reduce(0) { $0 + $1.counts.runs }
         return table.text(style) + "\(runs) runs; \(result.pending) requests wait at the end\n"
             + faults(style)
     }
@@ -46,8 +46,8 @@ struct VirtualPlayView {
         return style.painted("\(result.faults.count) transitions must not be:", .bad) + "\n" + first
     }
 
-    private static func outcomes(_ tally: Simulation.Tally) -> String {
-        tally.outcomes.map { ($0.key.text, $0.value) }.sorted { $0.0 < $1.0 }
+    private static func outcomes(_ counts: Simulation.TaskCounts) -> String {
+        counts.outcomes.map { ($0.key.text, $0.value) }.sorted { $0.0 < $1.0 }
             .map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 
@@ -66,17 +66,19 @@ struct VirtualPlayView {
         )
     }
 
-    private static func element(_ name: String, _ tally: Simulation.Tally) -> API.SimulatedTask {
+    private static func element(_ name: String, _ counts: Simulation.TaskCounts)
+        -> API.SimulatedTask
+    {
         API.SimulatedTask(
             task: name,
-            runs: tally.runs,
+            runs: counts.runs,
             outcomes: Dictionary(
-                tally.outcomes.map { ($0.key.text, $0.value) },
+                counts.outcomes.map { ($0.key.text, $0.value) },
                 uniquingKeysWith: +
             ),
-            missed: tally.missed,
-            dead: tally.dead,
-            latestByMilliseconds: tally.latest / 1_000_000
+            missed: counts.missed,
+            dead: counts.dead,
+            latestByMilliseconds: counts.latest / 1_000_000
         )
     }
 }

@@ -53,7 +53,7 @@ import Testing
         var (code, world) = submit(Submission(task: "task", earliestBegin: date))
         #expect(code == nil)
         world.simulation.run(for: World.second)
-        #expect(world.simulation.tallies["task"]?.runs == 1)
+        #expect(world.simulation.counts["task"]?.runs == 1)
     }
 
     @Test(arguments: [World.start + 200 * 365 * World.day, Int64.max - 1, Int64.max])
@@ -61,7 +61,7 @@ import Testing
         var (code, world) = submit(Submission(task: "task", earliestBegin: date, tolerance: .max))
         #expect(code == nil)
         world.simulation.run(for: 365 * World.day)
-        #expect(world.simulation.tallies["task"] == nil)
+        #expect(world.simulation.counts["task"] == nil)
         #expect(world.simulation.scheduler.requests(of: "task").count == 1)
         #expect(world.simulation.faults == [])
     }

@@ -16,8 +16,8 @@ import Testing
             tasks: [World.task("daily", schedule: World.calendar("0 12 * * *"))]
         )
         world.simulation.run(for: 365 * World.day)
-        #expect(world.simulation.tallies["daily"]?.runs == 365)
-        #expect(world.simulation.tallies["daily"]?.latest == 0)
+        #expect(world.simulation.counts["daily"]?.runs == 365)
+        #expect(world.simulation.counts["daily"]?.latest == 0)
         #expect(world.simulation.faults == [])
     }
 
@@ -30,9 +30,9 @@ import Testing
             RunScript(.succeeds, length: UInt64(World.second))
         }
         world.simulation.run(for: 5 * World.day)
-        #expect(world.simulation.tallies.values.allSatisfy { $0.runs == 5 })
+        #expect(world.simulation.counts.values.allSatisfy { $0.runs == 5 })
         // 200 runs of a second each in four slots.
-        #expect(world.simulation.tallies.values.map(\.latest).max() == 49 * World.second)
+        #expect(world.simulation.counts.values.map(\.latest).max() == 49 * World.second)
         #expect(world.simulation.faults == [])
     }
 
@@ -74,7 +74,7 @@ import Testing
             }
             world.simulation.run(for: 2 * World.day)
         }
-        #expect(world.simulation.tallies["stubborn"]?.outcomes == [.killed(.graceExceeded): 3])
+        #expect(world.simulation.counts["stubborn"]?.outcomes == [.killed(.graceExceeded): 3])
         #expect(world.simulation.longestOverrun == 0)
         #expect(starts.all.count == 3)
     }
@@ -96,9 +96,9 @@ import Testing
         let until = World.start + 30 * World.second + 5 * World.minute
         #expect(closed.first?.until == until)
         world.simulation.run(until: until - 1)
-        #expect(world.simulation.tallies["stubborn"]?.runs == 1)
+        #expect(world.simulation.counts["stubborn"]?.runs == 1)
         world.simulation.run(until: until)
-        #expect(world.simulation.tallies["stubborn"]?.runs == 2)
+        #expect(world.simulation.counts["stubborn"]?.runs == 2)
     }
 
     /// Back and forth, by more than what counts as a correction.
@@ -120,8 +120,8 @@ import Testing
         }
         #expect(world.simulation.faults == [])
         // Nothing waits for years either: at most for what was served under the wrong clock.
-        let before = world.simulation.tallies["noon"]?.runs ?? 0
+        let before = world.simulation.counts["noon"]?.runs ?? 0
         world.simulation.run(for: 60 * World.day)
-        #expect(world.simulation.tallies["noon"]?.runs ?? 0 > before + 10)
+        #expect(world.simulation.counts["noon"]?.runs ?? 0 > before + 10)
     }
 }

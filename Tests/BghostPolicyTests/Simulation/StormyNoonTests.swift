@@ -134,7 +134,7 @@ import Testing
         launch.ignoresRequirements = true
         try world.simulation.submit(launch, isManual: true)
         world.simulation.run(for: World.minute)
-        #expect(world.simulation.tallies["StormyNoon"]?.outcomes == [.succeeded: 1])
+        #expect(world.simulation.counts["StormyNoon"]?.outcomes == [.succeeded: 1])
     }
 
     @Test func `A clock that is set back after noon has no second noon`() {
