@@ -96,7 +96,7 @@ import Testing
             }
         }
 
-        /// In no stretch of the rate's length did more begin than it allows.
+        /// In no window of the rate's length did more begin than it allows.
         private func checkRate() {
             let rate = world.outbox.settings.rate
             let period = Int64(rate.per.components.seconds) * 1_000_000_000

@@ -85,10 +85,10 @@ struct HostileServerTests {
 
         /// Sends until the client is gone.
         func body(_ responder: RawResponder) async throws -> Never {
-            let stretch = [UInt8](repeating: 7, count: 1 << 16)
+            let piece = [UInt8](repeating: 7, count: 1 << 16)
             while true {
                 if self == .chunked { try await responder.bytes(Array("10000\r\n".utf8)) }
-                try await responder.bytes(stretch)
+                try await responder.bytes(piece)
                 if self == .chunked { try await responder.bytes(Array("\r\n".utf8)) }
             }
         }

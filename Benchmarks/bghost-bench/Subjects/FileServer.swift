@@ -72,9 +72,9 @@ final class FileServer {
         let fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard fd >= 0 else { throw BenchFailure(description: "cannot write \(path)") }
         defer { close(fd) }
-        let stretch = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let piece = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         for _ in 0..<mebibytes {
-            guard write(fd, stretch, stretch.count) == stretch.count else {
+            guard write(fd, piece, piece.count) == piece.count else {
                 throw BenchFailure(description: "there is no room for \(path)")
             }
         }

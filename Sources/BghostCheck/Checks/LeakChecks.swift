@@ -36,7 +36,7 @@ enum LeakChecks {
         _ what: String,
         fix: String,
         perRun: Double,
-        batchesMax: Int = stretch,
+        batchesMax: Int = batchesOfWindow,
         _ measure: @escaping @Sendable () -> Int
     ) -> Check {
         Check(
@@ -80,9 +80,9 @@ enum LeakChecks {
             // Give ending threads time to disappear.
             grantTime(milliseconds: 30)
             measured.append(measure())
-            guard measured.count > stretch else { continue }
-            let more = measured[measured.count - 1] - measured[measured.count - 1 - stretch]
-            let growth = Double(more) / Double(stretch * runs)
+            guard measured.count > batchesOfWindow else { continue }
+            let more = measured[measured.count - 1] - measured[measured.count - 1 - batchesOfWindow]
+            let growth = Double(more) / Double(batchesOfWindow * runs)
             if growth < perRun { return nil }
             if measured.count > batchesMax { return growth }
         }
@@ -118,7 +118,7 @@ enum LeakChecks {
     /// Nanoseconds.
     private static let timeOfBatch: UInt64 = 3_000_000_000
     /// The number of batches in a window.
-    private static let stretch = 5
+    private static let batchesOfWindow = 5
     private static let runsOfBatch = 64
 
     /// Performs enough runs to distinguish the growth per run from shared state; returns their

@@ -21,7 +21,7 @@ package struct FolderCopy: Equatable, Sendable {
     /// The deepest nesting of folders; each level holds two descriptors of this process.
     package static let depthMax = FolderUsage.depthMax
     /// The data that is copied at a time, bytes.
-    private static let stretch = 1 << 20
+    private static let pieceBytes = 1 << 20
 
     /// SEEK_DATA and SEEK_HOLE, which the Swift importer hides.
     private static let seekData: Int32 = 3
@@ -202,7 +202,7 @@ package struct FolderCopy: Equatable, Sendable {
         _ range: Range<off_t>,
         _ path: String
     ) throws(SystemError) {
-        var buffer = [UInt8](repeating: 0, count: min(Self.stretch, range.count))
+        var buffer = [UInt8](repeating: 0, count: min(Self.pieceBytes, range.count))
         var position = range.lowerBound
         while position < range.upperBound {
             let count = pread(
