@@ -27,7 +27,7 @@ package struct PluginProbe: Sendable {
 
     /// Prepares probes of the plugins of a manifest.
     ///
-    /// - Parameter isLax: whether plugins are allowed in places that other users could change.
+    /// - Parameter allowsUntrustedFiles: whether plugins may be in places that other users could change.
     package init(
         _ manifest: Manifest,
         workerPath: String,

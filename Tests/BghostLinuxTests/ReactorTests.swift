@@ -61,7 +61,7 @@ import Testing
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
-        await resident.beUrgent()
+        await resident.raisePriority()
         // A fault makes each round late, and a busy machine some of them.
         for round in 1...20 {
             let deadline = await resident.setDeadline(in: 400_000_000, andWorkFor: 350_000_000)
@@ -77,7 +77,7 @@ import Testing
         let resident = try Resident()
         try resident.reactor.start(client: resident)
         defer { resident.reactor.stop() }
-        await resident.beUrgent()
+        await resident.raisePriority()
         var latenessMin = UInt64.max
         for round in 1...20 {
             let deadline = Monotonic.now + 3_000_000

@@ -108,8 +108,8 @@ private struct Driver {
     }
 
     @Test func `The server's Retry-After is kept`() {
-        let chances: [(UInt64) -> UInt64] = [{ _ in 0 }, { $0 - 1 }]
-        for random in chances {
+        let sources: [(UInt64) -> UInt64] = [{ _ in 0 }, { $0 - 1 }]
+        for random in sources {
             var driver = Driver()
             driver.random = random
             driver.begin()
@@ -249,7 +249,7 @@ private struct Driver {
     }
 }
 
-/// Chance picks what happens; what must always be so is checked after each step.
+/// A random number picks each event; what must always hold is checked after each step.
 @Suite struct TransferMachineModelTests {
     @Test(arguments: SeededGenerator.seeds(64))
     func `What must always be so holds after each step`(seed: UInt64) {

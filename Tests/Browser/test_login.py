@@ -50,7 +50,7 @@ def test_without_a_ticket_the_page_says_what_to_do(host, open_page):
 def test_a_wrong_and_a_used_ticket_are_refused(host, open_page, faults):
     faults.allowed.append(UNAUTHORIZED)
     address = host.address()
-    # Which of two pages uses the ticket is not left to chance.
+    # Which of two pages uses the ticket does not depend on their times.
     expect(open_page(address).get_by_role("heading", name="Overview")).to_be_attached()
     for url in (address, address.split("#")[0] + "#" + "A" * 26):
         page = open_page(url)

@@ -87,7 +87,7 @@ extension Integration {
             ) { daemon in
                 let run = try await daemon.begin("task")
                 try await daemon.line("here", LogFilter(run: run.id))
-                hurry(try #require(run.pid))
+                raisePriority(of: try #require(run.pid))
                 #expect(await daemon.host.expire(run: run.id))
                 let record = try await daemon.end(of: run)
                 #expect(record.outcome == .killed(.graceExceeded))
@@ -102,7 +102,7 @@ extension Integration {
 /// Has the threads of a worker scheduled before others, which takes root.
 ///
 /// It has 80 ms to report their stacks, and on a busy machine a thread may wait for a processor for longer.
-private func hurry(_ worker: Int32) {
+private func raisePriority(of worker: Int32) {
     let process = __priority_which_t(PRIO_PROCESS.rawValue)
     for thread in (try? File.list("/proc/\(worker)/task")) ?? [] {
         if let thread = id_t(thread) { setpriority(process, thread, -20) }

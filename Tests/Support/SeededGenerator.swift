@@ -3,7 +3,7 @@
 import BghostBase
 import Glibc
 
-/// Chance that can be repeated: SplitMix64.
+/// Random numbers that can be repeated: SplitMix64.
 ///
 /// Give seeds to a test as its `arguments:`, so that a failure names the seed that showed it:
 /// `@Test(arguments: SeededGenerator.seeds(8)) func `Holds`(seed: UInt64)`.

@@ -8,7 +8,7 @@ internal import Glibc
 
 // What a pending request costs in memory, and in and out of it.
 extension Subject {
-    /// Puts requests for as many identifiers into a book, and takes them out as they come due.
+    /// Puts requests for as many identifiers into an index, and takes them out as they come due.
     ///
     /// Prints nanoseconds and bytes for each.
     func pending() throws {
@@ -16,20 +16,20 @@ extension Subject {
         try reportMemory(dates)
         let requests = (0..<count).map { Self.request($0, dates[$0]) }
         var before = Monotonic.now
-        var book = PendingRequestIndex(slots: count)
-        for request in requests { Self.accept(request, &book) }
+        var index = PendingRequestIndex(slots: count)
+        for request in requests { Self.accept(request, &index) }
         print("insert \(Self.nanosecondsEach(count, since: before))")
         before = Monotonic.now
         var started = 0
         var nothing: Void = ()
-        while let due = book.nextDue {
-            book.becomeDue(now: due)
-            while case .start(_, let entry) = book.next(
+        while let due = index.nextDue {
+            index.becomeDue(now: due)
+            while case .start(_, let entry) = index.next(
                 now: due,
                 &nothing,
                 canStart: { _, _, _ in true }
             ) {
-                book.finished(entry: entry, now: due)
+                index.finished(entry: entry, now: due)
                 started += 1
             }
         }
@@ -42,11 +42,11 @@ extension Subject {
     /// No other object has the identifiers here, so their text counts; there are no parameters.
     private func reportMemory(_ dates: [Int64]) throws {
         let empty = try MemoryUse(of: getpid()).dirty
-        var book = PendingRequestIndex(slots: count)
-        for number in 0..<count { Self.accept(Self.request(number, dates[number]), &book) }
+        var index = PendingRequestIndex(slots: count)
+        for number in 0..<count { Self.accept(Self.request(number, dates[number]), &index) }
         let kib = try MemoryUse(of: getpid()).dirty - empty
         print("bytes \((Double(kib) * 1024 / Double(count)).fixed(2))")
-        guard book.nextDue != nil else { throw BenchFailure(description: "nothing is pending") }
+        guard index.nextDue != nil else { throw BenchFailure(description: "nothing is pending") }
     }
 
     private static func request(_ number: Int, _ date: Int64) -> Request {
@@ -60,9 +60,9 @@ extension Subject {
         )
     }
 
-    private static func accept(_ request: Request, _ book: inout PendingRequestIndex) {
-        let entry = book.entry(for: request.task, definition: 0, overlap: .allow)
-        _ = book.accept(request, entry: entry, now: 0)
+    private static func accept(_ request: Request, _ index: inout PendingRequestIndex) {
+        let entry = index.entry(for: request.task, definition: 0, overlap: .allow)
+        _ = index.accept(request, entry: entry, now: 0)
     }
 
     private static func nanosecondsEach(_ count: Int, since before: MonotonicInstant) -> String {

@@ -62,17 +62,17 @@ extension Subject {
         print(child)
     }
 
-    /// From opening the store to a book that could give out the first request.
+    /// From opening the store to an index that could give out the first request.
     func recover() throws {
         try fill()
         let before = Monotonic.now
         let store = try SQLiteStore(path: database)
-        var book = PendingRequestIndex()
+        var index = PendingRequestIndex()
         _ = try store.recover(expecting: { _ in }) { request in
-            let entry = book.entry(for: request.task, definition: 0, overlap: .allow)
-            _ = book.accept(request, entry: entry, now: 0)
+            let entry = index.entry(for: request.task, definition: 0, overlap: .allow)
+            _ = index.accept(request, entry: entry, now: 0)
         }
-        let isReady = book.nextDue != nil
+        let isReady = index.nextDue != nil
         print("ms \((Double(Monotonic.now.since(before)) / 1e6).fixed(3))")
         store.close()
         guard isReady else { throw BenchFailure(description: "nothing is pending") }

@@ -141,7 +141,7 @@ package final class CheckpointCommands {
             for save in saves {
                 for caller in save.callers { caller(isStored) }
                 turns[save.run.request]?.isSaving = false
-                goOn(with: save.run.request, afterSave: true)
+                beginWaiting(with: save.run.request, afterSave: true)
             }
             queues[plugin]?.isWriting = false
             writeNext(of: plugin)
@@ -169,7 +169,7 @@ package final class CheckpointCommands {
             turns[request]?.waitingSave = nil
             guard save.isLive() else {
                 for caller in save.callers { caller(false) }
-                goOn(with: request, afterSave: true)
+                beginWaiting(with: request, afterSave: true)
                 continue
             }
             turns[request]?.isSaving = true
@@ -181,7 +181,7 @@ package final class CheckpointCommands {
     }
 
     /// Begins what waits, if nothing is under way: loads after a save, and a save after loads.
-    private func goOn(with request: RunID, afterSave: Bool) {
+    private func beginWaiting(with request: RunID, afterSave: Bool) {
         guard let turn = turns[request], !turn.isSaving, !turn.isQueued, turn.loads == 0 else {
             return
         }
@@ -215,7 +215,7 @@ package final class CheckpointCommands {
         }
         let stored = await history.ask { $0.checkpoint(ofRequest: request) }
         turns[request]?.loads -= 1
-        goOn(with: request, afterSave: false)
+        beginWaiting(with: request, afterSave: false)
         switch stored {
         case .none: return .none
         case .unreadable: return .unreadable

@@ -45,7 +45,7 @@ extension RunSupervisor {
             executor.freeSlot(slotIndex)
             return startFailed(
                 start,
-                "\(HostLimits.runsMax) runs are under way; no more are begun"
+                "\(HostLimits.runsMax) runs are under way; no more can start"
             )
         }
         run.isManual = start.isManual

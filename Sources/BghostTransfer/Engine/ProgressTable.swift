@@ -15,7 +15,7 @@ final class ProgressTable: Sendable {
 
     /// Stores an entry, which replaces the transfer's previous one.
     ///
-    /// - Returns: whether the board was empty, so that the caller must tell the engine to read it.
+    /// - Returns: whether the table was empty, so that the caller must tell the engine to read it.
     func put(_ id: RunID, _ entry: Entry) -> Bool {
         entries.withLock { entries in
             defer { entries[id] = entry }

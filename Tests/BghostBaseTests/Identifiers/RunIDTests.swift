@@ -65,7 +65,7 @@ import Testing
         #expect(stamps == [1_000, 1_000, 1_000, 1_000, 1_001, 1_001, 1_001, 1_002])
     }
 
-    @Test func `Grows when the chance is used up`() {
+    @Test func `Grows when the random bits are used up`() {
         var source = RunIDSource()
         let first = source.next(unixMilliseconds: 7) { .max }
         let second = source.next(unixMilliseconds: 7) { .max }

@@ -97,7 +97,7 @@ import Testing
     /// The judge can find what it must find.
     @Test(arguments: Control.all)
     func `The judge finds an error`(control: Control) {
-        // One history shows it or not, as chance has it.
+        // One history may show it or not.
         for seed in SeededGenerator.seeds(12) {
             let found = control.play(seed).verdict.counts
             if control.fields.contains(where: { found[$0] ?? 0 > 0 }) { return }

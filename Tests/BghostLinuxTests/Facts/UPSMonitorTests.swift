@@ -6,7 +6,7 @@ import BghostTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct UPSMonitorTests {
-    /// What a client says that a slow machine does not hurry.
+    /// A client whose time limit no slow machine exceeds.
     private static func read(_ address: UPSMonitor.Address) -> [FactReading] {
         UPSMonitor(address, timeout: .seconds(3600)).read()
     }

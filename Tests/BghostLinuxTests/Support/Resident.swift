@@ -49,7 +49,7 @@ actor Resident: ReactorClient {
     func setDeadline(_ deadline: MonotonicInstant) { reactor.deadline = deadline }
 
     /// Gives the reactor's thread the priority that it has while a run is stopped.
-    func beUrgent() { reactor.isUrgent = true }
+    func raisePriority() { reactor.isUrgent = true }
 
     /// Yields until there are so many events: each yield is a job that queues the next one.
     ///

@@ -143,7 +143,7 @@ extension Integration {
             }
             if access(library, F_OK) != 0, errno == ENOENT { try File.write(good, to: library) }
             try await expectRefused("./plugin.so", folder: folder) { message in
-                // A link into nowhere is not there, as far as anyone can see.
+                // A link into nowhere does not exist for those who open it.
                 guard bad.name != "link" else {
                     #expect(message.contains("plugin.so` is not there; looked for "))
                     return

@@ -8,13 +8,13 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bg_run          waiting[256];
 static unsigned        count;
-static int             bell = -1;
+static int             descriptor = -1;
 
 static void serve(void *context) {
   eventfd_t rings;
   (void)context;
   if (syscall(SYS_gettid) != getpid()) abort();
-  eventfd_read(bell, &rings);
+  eventfd_read(descriptor, &rings);
   for (;;) {
     pthread_mutex_lock(&lock);
     bg_run run = count > 0 ? waiting[--count] : 0;
@@ -32,8 +32,8 @@ static bg_status open_it(const bg_host *given, bg_str config, void **plugin) {
   const bg_main *main = given->extension(given, BG_EXT_MAIN);
   if (!main) return BG_E_ABSENT;
   if (syscall(SYS_gettid) != getpid()) return BG_E_FAILED;
-  if (bell < 0) bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  return main->serve(given, bell, serve, 0);
+  if (descriptor < 0) descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return main->serve(given, descriptor, serve, 0);
 }
 
 static bg_status start(void *plugin, const bg_run_info *info) {
@@ -43,7 +43,7 @@ static bg_status start(void *plugin, const bg_run_info *info) {
   if (fits) waiting[count++] = info->run;
   pthread_mutex_unlock(&lock);
   if (!fits) return BG_E_FAILED;
-  eventfd_write(bell, 1);
+  eventfd_write(descriptor, 1);
   return BG_PENDING;
 }
 PLUGIN(0, NO_SCHEMA, start, 0, 0, open_it, 0, 0);
