@@ -35,6 +35,20 @@ import Testing
         ("lane", "queue, or slot"), ("lanes", "queues, or slots"), ("desk", "registry"),
         ("manners", "behavior"), ("errand", "acknowledgement"), ("chore", "cleanup"),
         ("forgiven", "cleared"), ("forgive", "clear"), ("owes", "throttled"),
+        ("owe", "throttled"), ("debts", "throttle points"),
+        ("someone", "name the actor"), ("anyone", "name the actor"), ("carriers", "executors"),
+        ("desks", "registries"), ("board", "registry, or table"), ("boards", "registries"),
+        ("book", "index"), ("books", "indices"), ("acquit", "lift the quarantine"),
+        ("chance", "random number"), ("chances", "random numbers"), ("errands", "acknowledgements"),
+        ("chores", "cleanups"), ("voice", "writer"), ("bell", "event"), ("bells", "events"),
+        ("pen", "write permit"), ("pens", "write permits"), ("heels", "cleanup"),
+        ("proofs", "samples"), ("stretch", "window, or piece"), ("stretches", "windows"),
+        ("tally", "counts"), ("tallies", "counts"), ("hurry", "forceShutdown, or say what it does"),
+        // Names that were replaced, which are one word each for this search.
+        ("takein", "insertAccepted"), ("goon", "say what continues"),
+        ("beginwhatcan", "dispatchReady"), ("lookagain", "revalidateIfChanged"),
+        ("afteralook", "revalidatingPlugins"), ("beurgent", "raiseReactorPriority"),
+        ("islax", "allowsUntrustedFiles"),
     ]
 
     /// Words of `docs` and messages that a reader has to guess at, and what to write instead.
@@ -42,7 +56,11 @@ import Testing
         ("owed", "throttled"), ("as a trial", "manual run"), ("see to ", "say what to do"),
         ("went by", "missed"), ("is not a word", "invalid value"),
         ("of it is begun", "next worker start"), ("permit any more", "no longer in the manifest"),
-        ("carried out", "run"),
+        ("carried out", "run"), ("when that opens", "say what starts it"),
+        ("is begun", "starts"), ("are begun", "start"), ("lifts that", "name what ends"),
+        ("who is who", "say what cannot be identified"), ("by heart", "in memory"),
+        ("is quarantined since", "quarantined"),
+        ("have a scheduler", "make, or ask"), ("let it be", "allow"),
     ]
 
     static var banned: [(words: String, instead: String)] { bannedAnywhere + bannedInTexts }
