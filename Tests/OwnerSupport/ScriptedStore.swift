@@ -25,14 +25,15 @@ package final class ScriptedStore: Store {
         var retries = 0
         var isHanging = false
         var questions: [@Sendable () -> Void] = []
+        var deadLetters: [DeadLetter] = []
     }
 
     private let state = Mutex(State())
 
     package init() {}
 
-    /// Answers each later commit at once, as a store in memory does.
-    package func answerAtOnce(_ result: Result<Void, StoreError>) {
+    /// Answers each later commit at once, as a store in memory does; with `nil` each waits again.
+    package func answerAtOnce(_ result: Result<Void, StoreError>?) {
         state.withLock { $0.answersAtOnce = result }
     }
 
@@ -82,6 +83,11 @@ package final class ScriptedStore: Store {
                 continuation.resume()
             }
         }
+    }
+
+    /// Sets what questions for dead letters find, the newest first; no commit changes it.
+    package func setDeadLetters(_ letters: [DeadLetter]) {
+        state.withLock { $0.deadLetters = letters }
     }
 
     package var retries: Int { state.withLock { $0.retries } }
@@ -158,7 +164,11 @@ package final class ScriptedStore: Store {
     package func checkpoints(_ query: CheckpointQuery) -> CheckpointPage { CheckpointPage() }
     package func lastRun(task: String) -> RunRecord? { nil }
     package func lastRuns(tasks: [String]) -> [String: RunRecord] { [:] }
-    package func deadLetters(task: String?, limit: Int) -> [DeadLetter] { [] }
+
+    package func deadLetters(task: String?, limit: Int) -> [DeadLetter] {
+        let all = state.withLock(\.deadLetters)
+        return Array(all.filter { task == nil || $0.request.task == task }.prefix(limit))
+    }
 
     package func deadLetters(_ query: DeadLetterQuery) -> DeadLetterPage { DeadLetterPage() }
     package func backup(to path: String) throws(StoreError) {}
