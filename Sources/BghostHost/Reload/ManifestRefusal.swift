@@ -60,6 +60,11 @@ extension OperatorRefusal {
         )
     }
 
+    /// The refusal of a reload by a daemon whose manifest has no file.
+    static var noManifestFile: OperatorRefusal {
+        OperatorRefusal(.unavailable, "this bghost has no file to read its manifest from")
+    }
+
     /// The refusal of changes that require a restart.
     static func needsRestart(_ changes: [String], path: String) -> OperatorRefusal {
         OperatorRefusal(

@@ -87,7 +87,7 @@ final class ManifestReloader: SharesServices {
     private nonisolated(nonsending) func reloadOnce(
         ofFiles: Bool
     ) async throws(OperatorRefusal) -> ReloadReport {
-        guard let reread = configuration.rereadManifest else { throw Self.noFile }
+        guard let reread = configuration.rereadManifest else { throw .noManifestFile }
         while isAdopting || ofFiles && isReloading {
             await withCheckedContinuation { turns.append($0) }
         }
@@ -197,7 +197,7 @@ final class ManifestReloader: SharesServices {
     ///
     /// Plugins are inspected and loaded in temporary workers as by a reload.
     nonisolated(nonsending) func dryRun() async throws(OperatorRefusal) -> ReloadReport {
-        guard let reread = configuration.rereadManifest else { throw Self.noFile }
+        guard let reread = configuration.rereadManifest else { throw .noManifestFile }
         // Each takes processes and threads.
         guard !isDryRunning else {
             throw OperatorRefusal(
@@ -240,10 +240,6 @@ final class ManifestReloader: SharesServices {
         let waiting = turns
         turns = []
         for turn in waiting { turn.resume() }
-    }
-
-    private static var noFile: OperatorRefusal {
-        OperatorRefusal(.unavailable, "this bghost has no file to read its manifest from")
     }
 
     /// Performs blocking work on a dedicated thread.
