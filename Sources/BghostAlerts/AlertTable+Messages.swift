@@ -7,7 +7,12 @@ internal import BghostModel
 extension AlertTable {
     /// When to call ``advance(now:mutedUntil:)`` next; `nil` if nothing waits.
     package mutating func nextDate(mutedUntil: Int64?) -> Int64? {
-        let due = dates.first { [alerts] in alerts[$0]?.due == Int64(clamping: $1) }
+        var visited = 0
+        let due = dates.first { [alerts] in
+            visited += 1
+            return alerts[$0]?.due == Int64(clamping: $1)
+        }
+        alertsVisited += visited
         var next = due.map { Int64(clamping: $0.deadline) }
         if let sendAt {
             let date = max(sendAt, mutedUntil ?? .min)
@@ -20,9 +25,14 @@ extension AlertTable {
     ///
     /// - Parameter mutedUntil: when the window ends in which nothing is sent; `nil` if none is open.
     package mutating func advance(now: Int64, mutedUntil: Int64?) -> AlertMessage? {
+        var visited = 0
+        defer { alertsVisited += visited }
         while let number = dates.popDue(
             now: UInt64(max(0, now)),
-            isLive: { [alerts] in alerts[$0]?.due == Int64(clamping: $1) }
+            isLive: { [alerts] in
+                visited += 1
+                return alerts[$0]?.due == Int64(clamping: $1)
+            }
         ) {
             alerts[number]?.due = nil
             guard let alert = alerts[number] else { continue }
@@ -42,6 +52,7 @@ extension AlertTable {
     mutating func message(now: Int64) -> AlertMessage? {
         let numbers = news
         news = []
+        alertsVisited += numbers.count
         var items: [AlertMessage.Item] = []
         var told: [(number: UInt64, state: AlertMessage.Item.State)] = []
         lastMessage += 1
@@ -105,6 +116,7 @@ extension AlertTable {
     /// A receiver took a message, or none did and the daemon has given up.
     package mutating func ended(message: UInt64, isDelivered: Bool, now: Int64) {
         guard let told = underWay.removeValue(forKey: message) else { return }
+        alertsVisited += told.count
         for (number, state) in told {
             if isDelivered {
                 confirm(number, state, now: now)

@@ -54,6 +54,8 @@ package struct AlertTable: Sendable {
     var changes: [AlertChange] = []
     /// The number of alerts that fire, by rule.
     package private(set) var firing: [AlertRule: Int] = [:]
+    /// The number of alerts and dates of alerts that events have looked at: their work, which tests count.
+    var alertsVisited = 0
 
     /// How many beginnings within a period of `repeat` are told at once; later ends wait.
     static let beginningsMax = 3
@@ -83,6 +85,7 @@ package struct AlertTable: Sendable {
     /// - Returns: whether it did not hold before.
     @discardableResult
     package mutating func raise(_ key: AlertKey, _ detail: String, now: Int64) -> Bool {
+        alertsVisited += 1
         let detail = detail.shortened(toBytes: AlertMessage.detailBytesMax)
         if let number = numbers[key], var alert = alerts[number] {
             alert.detail = detail
@@ -117,6 +120,7 @@ package struct AlertTable: Sendable {
     /// - Returns: whether it did before.
     @discardableResult
     package mutating func clear(_ key: AlertKey, now: Int64) -> Bool {
+        alertsVisited += 1
         guard let number = numbers[key], var alert = alerts[number], alert.isFiring else {
             return false
         }
@@ -156,6 +160,7 @@ package struct AlertTable: Sendable {
 
     /// Ends all alerts that are not in a set, such as those of tasks that the manifest no longer has.
     package mutating func clear(now: Int64, where isGone: (AlertKey) -> Bool) {
+        alertsVisited += numbers.count
         for (key, number) in numbers.sorted(by: { $0.value < $1.value })
         where alerts[number]?.isFiring == true && isGone(key) {
             clear(key, now: now)

@@ -112,6 +112,37 @@ private let start: Int64 = 1_790_000_000 * second
         #expect(table.takeChanges().last == .removed(key))
     }
 
+    @Test func `An alert that begins or ends looks at few of a hundred thousand`() {
+        var table = AlertTable(Self.settings(digest: .zero))
+        let count = 100_000
+        for number in 0..<count {
+            table.raise(AlertKey(.failures, "task.\(number)"), "", now: start)
+        }
+        let first = table.advance(now: start, mutedUntil: nil)
+        table.ended(message: first?.number ?? 0, isDelivered: true, now: start)
+        #expect(first?.omitted == count - AlertMessage.itemsMax)
+        var before = table.alertsVisited
+        for step in 1...50 as ClosedRange<Int64> {
+            let now = start + step * second
+            let own = AlertKey(.deadLetters, "own.\(step)")
+            table.raise(own, "", now: now)
+            let begun = table.advance(now: now, mutedUntil: nil)
+            #expect(states(begun) == ["own.\(step) firing"])
+            table.ended(message: begun?.number ?? 0, isDelivered: true, now: now)
+            table.clear(AlertKey(.failures, "task.\(step)"), now: now)
+            let ended = table.advance(now: now, mutedUntil: nil)
+            #expect(states(ended) == ["task.\(step) resolved"])
+            table.ended(message: ended?.number ?? 0, isDelivered: true, now: now)
+            _ = table.nextDate(mutedUntil: nil)
+        }
+        #expect(table.alertsVisited - before <= 50 * 20, "\(table.alertsVisited - before)")
+        // What fires is told again after each period of `repeat`: each of it, once.
+        before = table.alertsVisited
+        let again = table.advance(now: start + 4000 * second, mutedUntil: nil)
+        #expect(again?.items.count == AlertMessage.itemsMax)
+        #expect(table.alertsVisited - before <= 3 * count, "\(table.alertsVisited - before)")
+    }
+
     @Test func `An alert that comes and goes is told a bounded number of times`() {
         var table = AlertTable(Self.settings(digest: .zero))
         var told: [String] = []

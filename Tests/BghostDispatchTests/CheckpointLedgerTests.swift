@@ -105,6 +105,19 @@ import Testing
         #expect(ledger.bytes(ofPlugin: "a") == cost(6))
     }
 
+    @Test func `A change looks at its own request, however many checkpoints are stored`() {
+        var ledger = CheckpointLedger(
+            (0..<100_000).map { CheckpointSummary(of: run($0), length: 1, now: 0) }
+        )
+        let before = ledger.entriesVisited
+        for request in 0..<100 as Range<UInt64> {
+            store([saved(request, 9)], in: &ledger)
+            ledger.follow([.runEnded(run(request), then: .consumed)])
+        }
+        #expect(ledger.count == 99_900)
+        #expect(ledger.entriesVisited - before <= 400, "\(ledger.entriesVisited - before)")
+    }
+
     @Test func `A restart counts what is stored`() {
         let stored = [
             CheckpointSummary(of: run(1), length: 5, now: 0),

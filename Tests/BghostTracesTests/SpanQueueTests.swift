@@ -19,6 +19,14 @@ import Testing
         let none = queue.take(1)
         #expect(none.isEmpty)
     }
+
+    @Test func `A span costs one place of the queue, however many wait`() {
+        var queue = SpanQueue(capacity: 100_000)
+        for _ in 0..<150_000 { _ = queue.append(.sample(named: "a")) }
+        #expect(queue.placesVisited == 150_000 && queue.count == 100_000)
+        let taken = queue.take(512)
+        #expect(taken.count == 512 && queue.placesVisited == 150_512)
+    }
 }
 
 extension Span {

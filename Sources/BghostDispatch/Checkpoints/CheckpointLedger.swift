@@ -17,6 +17,8 @@ package struct CheckpointLedger {
     private var sums: [String: Int] = [:]
     /// The saves on their way to the disk, by request, and whether the request has ended meanwhile.
     private var saving: [RunID: (count: Int, hasEnded: Bool)] = [:]
+    /// The number of entries that changes have looked at: their work, which tests count.
+    private(set) var entriesVisited = 0
 
     package init() {}
 
@@ -68,12 +70,14 @@ package struct CheckpointLedger {
 
     private mutating func set(_ about: CheckpointSummary) {
         remove(about.request)
+        entriesVisited += 1
         let bytes = about.length + Checkpoint.overheadBytes
         entries[about.request] = Entry(plugin: about.plugin, bytes: bytes)
         sums[about.plugin, default: 0] += bytes
     }
 
     private mutating func remove(_ request: RunID) {
+        entriesVisited += 1
         guard let entry = entries.removeValue(forKey: request) else { return }
         let rest = (sums[entry.plugin] ?? 0) - entry.bytes
         sums[entry.plugin] = rest > 0 ? rest : nil

@@ -44,6 +44,8 @@ package struct DeadLetterIndex: Sendable {
     /// Whether ``takeChanges()`` is used.
     package var notesChanges = false
     private var changes: [(task: String, change: Int)] = []
+    /// The number of deaths that searches and compactions have looked at: their work, which tests count.
+    private(set) var deathsVisited = 0
 
     package init(limit: Int) { self.limit = max(1, limit) }
 
@@ -124,10 +126,11 @@ package struct DeadLetterIndex: Sendable {
 
     private func isDead(_ death: Death) -> Bool { places[death.id]?.number == death.number }
 
-    private func takeOldest(_ queue: inout Queue) -> RunID? {
+    private mutating func takeOldest(_ queue: inout Queue) -> RunID? {
         while queue.head < queue.deaths.count {
             let death = queue.deaths[queue.head]
             queue.head += 1
+            deathsVisited += 1
             guard isDead(death) else { continue }
             queue.count -= 1
             return death.id
@@ -135,7 +138,8 @@ package struct DeadLetterIndex: Sendable {
         return nil
     }
 
-    private func compact(_ queue: inout Queue) {
+    private mutating func compact(_ queue: inout Queue) {
+        deathsVisited += queue.deaths.count - queue.head
         queue.deaths = queue.deaths[queue.head...].filter(isDead)
         queue.head = 0
     }

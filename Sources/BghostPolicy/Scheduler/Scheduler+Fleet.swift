@@ -122,10 +122,15 @@ extension Scheduler {
         }
     }
 
-    private func isKnown(_ claim: FleetClaim) -> Bool {
+    private mutating func isKnown(_ claim: FleetClaim) -> Bool {
         guard let entry = pendingIndex.entry(of: claim.task) else { return false }
-        return pendingIndex.entries[entry].place(of: claim.request) != nil
-            || running.all.contains { $0.running.request.id == claim.request }
+        if pendingIndex.entries[entry].place(of: claim.request) != nil { return true }
+        var compared = 0
+        defer { claimComparisons += compared }
+        return running.all.contains {
+            compared += 1
+            return $0.running.request.id == claim.request
+        }
     }
 
     private mutating func stopFleetRuns(_ effects: inout [SchedulerEffect]) {

@@ -86,6 +86,8 @@ package struct Scheduler: Sendable {
     var storeBlock: StoreBlock?
     /// The number of identifiers whose task reloads have searched: their work, which tests count.
     var identifierSearches = 0
+    /// The number of runs with which renewals of the lease in a fleet have compared claims; tests count it.
+    var claimComparisons = 0
     /// The recorded events, if recording is enabled.
     var inputs: [SchedulerInput.Entry]?
 

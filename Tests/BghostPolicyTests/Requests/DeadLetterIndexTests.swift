@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
-import BghostPolicy
+@testable import BghostPolicy
 import Testing
 
 @Suite struct DeadLetterIndexTests {
@@ -37,6 +37,24 @@ import Testing
         }
         #expect(index.count(of: "p") == 0 && index.dropped.isEmpty)
         #expect(index.count == 0 && index.tasks.isEmpty)
+    }
+
+    @Test func `A death looks at few others, however many dead letters there are`() {
+        let (limit, count) = (100_000, 300_000)
+        var index = DeadLetterIndex(limit: limit)
+        for number in 0..<UInt64(count) {
+            _ = index.add(id(number), plugin: "p", task: "t")
+            // Every third one is redriven, and leaves a hole in the queue.
+            if number % 3 == 0 { _ = index.apply(.discarded(id(number))) }
+        }
+        #expect(index.count == limit)
+        // Amortized: each compaction follows as many deaths as it looks at, about.
+        #expect(index.deathsVisited <= 3 * count, "\(index.deathsVisited)")
+        let before = index.deathsVisited
+        for number in 0..<1000 as Range<UInt64> {
+            _ = index.apply(.discarded(id(UInt64(count) - 1 - number)))
+        }
+        #expect(index.deathsVisited == before)
     }
 
     @Test func `The count of each task is right after any change of its dead letters`() {

@@ -2,7 +2,7 @@
 
 import BghostBase
 import BghostModel
-import BghostPolicy
+@testable import BghostPolicy
 import BghostTestSupport
 import Testing
 
@@ -44,5 +44,7 @@ import Testing
         let some = scheduler.familyMembers(limit: 3)
         #expect(some.identifiers == ["report.99999", "report.99998", "report.99997"])
         #expect(some.total == 100_000)
+        // The work: one lookup for each of these, and for each task of the manifest.
+        #expect(scheduler.recentMembers.latestFirst.count == 256)
     }
 }

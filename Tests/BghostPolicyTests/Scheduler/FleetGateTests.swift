@@ -12,8 +12,14 @@ import Testing
     private typealias Hand = SchedulerHand
 
     /// A scheduler with a task at each full minute, one second before one of them.
-    private func hand(retry: RetryPolicy? = nil, overlap: Overlap = .queue) throws -> Hand {
-        let manifest = try Hand.manifest("report") { task in
+    ///
+    /// - Parameter others: a family without a schedule, of which many requests may wait.
+    private func hand(
+        retry: RetryPolicy? = nil,
+        overlap: Overlap = .queue,
+        others: String? = nil
+    ) throws -> Hand {
+        var manifest = try Hand.manifest("report") { task in
             let minutely = try? CalendarExpression("* * * * *")
             task.schedule = minutely.map {
                 TaskSchedule(times: .calendar($0, zone: .utc, gap: .shift, fold: .first))
@@ -21,6 +27,10 @@ import Testing
             task.isOnceInFleet = true
             task.overlap = overlap
             if let retry { task.retry = retry }
+        }
+        if let others {
+            manifest.plugins[0].maxPending = PendingLimits(refresh: 1 << 20, processing: 1 << 20)
+            manifest.tasks += try Hand.manifest(others).tasks
         }
         try #require(manifest.tasks[0].schedule != nil)
         var hand = Hand(manifest, at: Hand.noon - Hand.second)
@@ -72,6 +82,34 @@ import Testing
         #expect(hand.released.first?.claim == claim)
         #expect(hand.released.first?.release == .served)
         try expectTheSame(hand)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A claim looks at its own task among a hundred thousand identifiers`() throws {
+        var hand = try hand(others: "job.*")
+        let later = hand.now.unix + Hand.day
+        for number in 0..<100_000 {
+            try hand.submit(Submission(task: "job.\(number)", earliestBegin: later))
+        }
+        renew(&hand)
+        hand.perform { scheduler, now, effects in
+            scheduler.pluginLoaded(0, serial: [], now: now, &effects)
+        }
+        func work() -> Int {
+            hand.scheduler.pendingIndex.entriesVisited + hand.scheduler.pendingIndex.rechecks
+        }
+        let before = work()
+        hand.pass(Hand.second)
+        try answer(&hand, .claimed)
+        #expect(hand.running == ["report"])
+        #expect(work() - before <= 20, "\(work() - before)")
+        // A renewal compares each open claim that does not wait with the runs in progress.
+        let beforeRenewal = work()
+        let compared = hand.scheduler.claimComparisons
+        renew(&hand)
+        #expect(work() - beforeRenewal <= 10, "\(work() - beforeRenewal)")
+        #expect(hand.scheduler.claimComparisons - compared == 1)
+        try hand.end(after: Hand.second)
     }
 
     @Test func `A start that another host has served is closed with its name`() throws {

@@ -85,6 +85,59 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `The load of a plugin looks at its handlers, and at no identifier`() throws {
+        var hand = try Self.hand(try Self.manifest(["job.*", "own"]))
+        for serial in [[], ["h"], ["h", "other"], []] {
+            let before = Self.work(hand)
+            hand.perform { $0.pluginLoaded(0, serial: serial, now: $1, &$2) }
+            let after = Self.work(hand)
+            #expect(after.entriesVisited - before.entriesVisited <= 2)
+            #expect(after.rechecks == before.rechecks && after.searches == before.searches)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A success with followers costs what these cost`() throws {
+        let followers = (0..<16).map { TaskFollower(task: "job.next.\($0)") }
+        var manifest = try Self.manifest(["job.*"])
+        manifest.tasks += try Self.manifest(["first"]) { $0.then = followers }.tasks
+        var hand = try Self.hand(manifest)
+        for _ in 0..<10 {
+            try hand.submit(Submission(task: "first"))
+            #expect(hand.running == ["first"])
+            let before = Self.work(hand)
+            try hand.end(after: 1)
+            let after = Self.work(hand)
+            #expect(hand.scheduler.pending("job.next.15") != nil || hand.running.count == 4)
+            #expect(after.entriesVisited - before.entriesVisited <= 60)
+            #expect(after.rechecks - before.rechecks <= 60)
+            while !hand.begun.isEmpty { try hand.end(after: 1) }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A page of a tag looks at a bounded number of identifiers`() throws {
+        var manifest = try Self.manifest(["job.*"])
+        manifest.tasks += try Self.manifest(["tagged.*"]) { $0.tags = ["nightly"] }.tasks
+        var hand = try Self.hand(manifest)
+        let date = hand.now.unix + Hand.day
+        for number in 0..<5 {
+            try hand.submit(Submission(task: "tagged.\(number)", earliestBegin: date))
+        }
+        var found: [String] = []
+        var place: Scheduler.WaitingPlace? = .start
+        while let from = place {
+            let page = try #require(
+                hand.scheduler.waiting(Scheduler.WaitingQuery(tag: "nightly"), from: from, limit: 2)
+            )
+            #expect(page.visited <= 8192)
+            found += page.requests.map(\.task)
+            place = page.next
+        }
+        #expect(found == (0..<5).map { "tagged.\($0)" })
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `A reload looks up only identifiers whose task may have changed`() throws {
         var hand = try Self.hand(try Self.manifest(["job.*", "own"]))
         for number in 0..<10 {
