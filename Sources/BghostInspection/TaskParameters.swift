@@ -6,13 +6,16 @@ package import BghostSchemas
 
 /// Checks the parameters of a manifest's tasks against the schemas that a plugin declares.
 package struct TaskParameters {
-    private let manifest: Manifest
+    private let tasks: [TaskDefinition]
 
-    package init(_ manifest: Manifest) { self.manifest = manifest }
+    package init(_ manifest: Manifest) { tasks = manifest.tasks }
+
+    /// - Parameter tasks: at least those of the plugins that are asked about.
+    package init(_ tasks: [TaskDefinition]) { self.tasks = tasks }
 
     /// The first task whose parameters do not fit, with all its faults; `nil` if all fit.
     package func problem(of plugin: String, _ schemas: HandlerSchemas) -> String? {
-        for task in manifest.tasks {
+        for task in tasks {
             guard case .plugin(plugin, let handler) = task.handler,
                 TaskKind.named.contains(task.kind),
                 let schema = schemas.schemas[handler]

@@ -59,19 +59,22 @@ extension ManifestReloader {
         isDryRun: Bool = false
     ) async throws(OperatorRefusal) -> [Probed] {
         let probe = registry.probe(wanted)
+        let (tasks, formerTasks) = (PluginTasks(wanted), PluginTasks(manifest.value))
         var all: [Probed] = []
         var problems: [String] = []
         for definition in wanted.plugins where only ?? definition.name == definition.name {
-            let handlers = wanted.handlers(of: definition.name)
+            let own = tasks[definition.name]
+            tasksVisited += own.count
+            let handlers = PluginTasks.handlers(own)
             let known = plugins[definition.name]
             if let known, known.code.isSame(as: .plugin(definition)),
                 !replaced.contains(definition.name),
-                handlers.isSubset(of: manifest.value.handlers(of: definition.name))
+                handlers.isSubset(of: PluginTasks.handlers(formerTasks[definition.name]))
             {
                 let schemas = registry.parameters.known(definition.name)
                 problems +=
                     schemas.flatMap {
-                        TaskParameters(wanted).problem(of: definition.name, $0)
+                        TaskParameters(own).problem(of: definition.name, $0)
                     }.map { [$0] } ?? []
                 continue
             }
@@ -151,12 +154,27 @@ extension ManifestReloader {
     }
 }
 
-extension Manifest {
-    /// The handlers of a plugin that tasks use.
-    fileprivate func handlers(of plugin: String) -> Set<String> {
+/// The tasks of a manifest by their plugin, so that a look at each plugin does not walk all tasks.
+private struct PluginTasks {
+    private let tasks: [TaskDefinition]
+    private var indices: [String: [Int]] = [:]
+
+    init(_ manifest: Manifest) {
+        tasks = manifest.tasks
+        for (index, task) in tasks.enumerated() {
+            guard case .plugin(let plugin, _) = task.handler else { continue }
+            indices[plugin, default: []].append(index)
+        }
+    }
+
+    /// The tasks of a plugin, in the order of the manifest.
+    subscript(plugin: String) -> [TaskDefinition] { (indices[plugin] ?? []).map { tasks[$0] } }
+
+    /// The handlers that tasks use.
+    static func handlers(_ tasks: [TaskDefinition]) -> Set<String> {
         Set(
             tasks.compactMap { task in
-                guard case .plugin(plugin, let handler) = task.handler else { return nil }
+                guard case .plugin(_, let handler) = task.handler else { return nil }
                 return handler
             }
         )

@@ -37,6 +37,8 @@ final class ManifestReloader: SharesServices {
     /// Whether the store has got the manifest of a reload.
     private var hasKept = false
     private var turns: [CheckedContinuation<Void, Never>] = []
+    /// The number of tasks that were looked at for the plugins of new manifests: work, which tests count.
+    var tasksVisited = 0
 
     private var isDraining: Bool { dispatcher.scheduler.isDraining }
 
