@@ -116,9 +116,10 @@ extension Host: HostControl {
     }
 
     package func cancelPending(
-        _ which: Withdrawal
+        _ which: Withdrawal,
+        expected: Int?
     ) async throws(OperatorRefusal) -> [PendingRequest] {
-        try await commands.tasks.cancelPending(which)
+        try await commands.tasks.cancelPending(which, expected: expected)
     }
 
     package func explain(_ id: String) async throws(OperatorRefusal) -> TaskExplanation {
@@ -134,15 +135,17 @@ extension Host: HostControl {
     }
 
     package func redrive(
-        _ choice: DeadLetterChoice
+        _ choice: DeadLetterChoice,
+        expected: Int?
     ) async throws(OperatorRefusal) -> DeadLetterChange {
-        try await commands.deadLetters.redrive(choice)
+        try await commands.deadLetters.redrive(choice, expected: expected)
     }
 
     package func discard(
-        _ choice: DeadLetterChoice
+        _ choice: DeadLetterChoice,
+        expected: Int?
     ) async throws(OperatorRefusal) -> DeadLetterChange {
-        try await commands.deadLetters.discard(choice)
+        try await commands.deadLetters.discard(choice, expected: expected)
     }
 
     // MARK: Throttling and uses

@@ -62,6 +62,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case staleCursor = "BG4047"
     case tooManyFollowers = "BG4048"
     case noSuchTag = "BG4052"
+    case countChanged = "BG4074"
     case noSuchTransfer = "BG5001"
     case transferOver = "BG5002"
     case ambiguousTransfer = "BG5003"
@@ -96,6 +97,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noSuchRequest: self = .noSuchRequest
         case .ambiguousRequest: self = .ambiguousRequest
         case .nothingDead: self = .nothingDead
+        case .countChanged: self = .countChanged
         case .noSuchCheckpoint: self = .noSuchCheckpoint
         case .notPaused: self = .notPaused
         case .storeFailed: self = .storeFailed
@@ -146,7 +148,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
             404
         case .ambiguousRun, .ambiguousRequest, .ambiguousTransfer, .ambiguousNotification,
             .backupFailed, .runNotUnderWay, .endedWithoutRun, .immediateRunIneligible,
-            .manifestRefused, .needsRestart, .transferOver:
+            .manifestRefused, .needsRestart, .transferOver, .countChanged:
             409
         case .staleCursor: 410
         case .payloadTooLarge, .bodyTooLarge: 413
@@ -264,6 +266,9 @@ extension FaultCode {
             "No request with a checkpoint has an id that begins like this. A checkpoint ends with its "
                 + "request. `bghost checkpoints` lists them."
         case .nothingDead: "There is no dead letter of the task."
+        case .countChanged:
+            "The command said how many it would change, and their number has changed since: requests "
+                + "were submitted, ended or died. Nothing was done. Look at them again, then repeat it."
         case .notPaused:
             "There is no such pause. `bghost resume` takes the words of `bghost pause`: a task, a "
                 + "pattern, --plugin or --all. `bghost pause --list` lists the pauses."

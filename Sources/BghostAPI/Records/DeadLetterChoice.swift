@@ -10,6 +10,22 @@ package enum DeadLetterChoice: Equatable, Sendable {
     case all
 }
 
+extension HostControl {
+    /// Makes dead requests pending again, however many there are.
+    package func redrive(
+        _ choice: DeadLetterChoice
+    ) async throws(OperatorRefusal) -> DeadLetterChange {
+        try await redrive(choice, expected: nil)
+    }
+
+    /// Deletes dead requests, however many there are.
+    package func discard(
+        _ choice: DeadLetterChoice
+    ) async throws(OperatorRefusal) -> DeadLetterChange {
+        try await discard(choice, expected: nil)
+    }
+}
+
 /// The result of a change to dead letters.
 package struct DeadLetterChange: Codable, Equatable, Sendable {
     /// A request, by its id and task.

@@ -80,8 +80,13 @@ package protocol HostControl: AuditControl {
     ///
     /// Throws if no task of the manifest has the tag that selects them.
     ///
+    /// - Parameter expected: the number of requests that must wait; withdraws nothing if there are more or
+    ///   fewer. `nil` withdraws however many there are.
     /// - Returns: the withdrawn requests.
-    func cancelPending(_ which: Withdrawal) async throws(OperatorRefusal) -> [PendingRequest]
+    func cancelPending(
+        _ which: Withdrawal,
+        expected: Int?
+    ) async throws(OperatorRefusal) -> [PendingRequest]
 
     /// A page of dead letters, the newest first.
     ///
@@ -92,10 +97,21 @@ package protocol HostControl: AuditControl {
     ) async throws(OperatorRefusal) -> DeadLetterPage
 
     /// Makes dead requests pending again, with their failures counted from 0.
-    func redrive(_ choice: DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
+    ///
+    /// - Parameter expected: the number of dead letters that there must be; changes nothing if there are
+    ///   more or fewer. `nil` changes however many there are.
+    func redrive(
+        _ choice: DeadLetterChoice,
+        expected: Int?
+    ) async throws(OperatorRefusal) -> DeadLetterChange
 
     /// Deletes dead requests.
-    func discard(_ choice: DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
+    ///
+    /// - Parameter expected: as for ``redrive(_:expected:)``.
+    func discard(
+        _ choice: DeadLetterChoice,
+        expected: Int?
+    ) async throws(OperatorRefusal) -> DeadLetterChange
 
     /// The throttle points of one task, or of all tasks that have points, in the order of their names.
     func throttles(task: String?) async -> [ThrottleStatus]

@@ -16,6 +16,8 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
         /// Several requests have an id with this prefix.
         case ambiguousRequest
         case nothingDead
+        /// There are more or fewer than the caller expected, so nothing was done.
+        case countChanged
         /// No request with a checkpoint has an id with this prefix.
         case noSuchCheckpoint
         /// There is no pause of this target.
@@ -74,6 +76,23 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
 }
 
 extension OperatorRefusal {
+    /// The error for a change of many whose number is not what the caller was shown.
+    ///
+    /// - Parameter noun: what one of them is, in the singular.
+    package static func countChanged(
+        _ noun: String,
+        expected: Int,
+        found: Int,
+        listing command: String
+    ) -> OperatorRefusal {
+        OperatorRefusal(
+            .countChanged,
+            "nothing was done: \(CountText.of(expected, noun)) \(expected == 1 ? "was" : "were")"
+                + " expected, and there \(found == 1 ? "is" : "are") \(found)",
+            fix: "look again with `\(command)`, then repeat it with that number"
+        )
+    }
+
     /// The error for a tag that no task has.
     ///
     /// - Parameter tags: the tags of the manifest.

@@ -13,6 +13,6 @@ extension HostControl {
     package func cancelPending(
         task: String?
     ) async throws(OperatorRefusal) -> [PendingRequest] {
-        try await cancelPending(task.map { .task($0) } ?? .all)
+        try await cancelPending(task.map { .task($0) } ?? .all, expected: nil)
     }
 }

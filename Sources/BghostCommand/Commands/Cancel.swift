@@ -31,6 +31,14 @@ struct Cancel: ClientCommand {
     @Flag(help: "All tasks.")
     var all = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Withdraw nothing unless exactly this many requests wait.",
+            valueName: "n"
+        )
+    )
+    var expect: Int?
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
@@ -40,15 +48,16 @@ struct Cancel: ClientCommand {
         guard given == 1, tag != "", task != "" else {
             throw ValidationError("name one task, or give --tag or --all")
         }
+        try DeadLetterOptions.check(expect)
     }
 
     func run() async throws {
         try await ask { client, console in
             let answer =
                 if let tag {
-                    try await client.cancelPending(tag: tag)
+                    try await client.cancelPending(tag: tag, expected: expect)
                 } else {
-                    try await client.cancelPending(task: task)
+                    try await client.cancelPending(task: task, expected: expect)
                 }
             guard !output.json else { return console.answer(json: answer.json) }
             let cancelled = answer.value

@@ -22,7 +22,7 @@ struct Redrive: ClientCommand {
 
     func run() async throws {
         try await ask { client, console in
-            let answer = try await client.redrive(letters.choice)
+            let answer = try await client.redrive(letters.choice, expected: letters.expect)
             console.answer(answer, "waits for a run again", isJSON: output.json)
             for item in answer.value.refused {
                 console.remark(
@@ -48,7 +48,7 @@ struct Discard: ClientCommand {
 
     func run() async throws {
         try await ask { client, console in
-            let answer = try await client.discard(letters.choice)
+            let answer = try await client.discard(letters.choice, expected: letters.expect)
             console.answer(answer, "is deleted", isJSON: output.json)
         }
     }

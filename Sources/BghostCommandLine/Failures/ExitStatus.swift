@@ -50,7 +50,7 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
             self = .noPermission
         case .internalError: self = .internalError
         case .versionSkew, .unreadableAnswer, .connectionLost, .immediateRunIneligible,
-            .endedWithoutRun, .noSuchRoute, .staleCursor:
+            .endedWithoutRun, .noSuchRoute, .staleCursor, .countChanged:
             self = .failure
         }
     }

@@ -40,17 +40,28 @@ extension ControlClient {
     }
 
     /// Withdraws all waiting requests of one task, or of all tasks.
-    package func cancelPending(task: String?) async throws -> Answer<Cancelled> {
-        try await cancel(task.map { ControlPath("tasks", $0, "pending") } ?? ControlPath("pending"))
+    ///
+    /// - Parameter expected: withdraws nothing unless so many wait; `nil`: any number.
+    package func cancelPending(
+        task: String?,
+        expected: Int? = nil
+    ) async throws -> Answer<Cancelled> {
+        try await cancel(
+            task.map { ControlPath("tasks", $0, "pending") } ?? ControlPath("pending"),
+            expected
+        )
     }
 
     /// Withdraws all waiting requests of the tasks with a tag.
-    package func cancelPending(tag: String) async throws -> Answer<Cancelled> {
-        try await cancel(ControlPath("tags", tag, "pending"))
+    package func cancelPending(
+        tag: String,
+        expected: Int? = nil
+    ) async throws -> Answer<Cancelled> {
+        try await cancel(ControlPath("tags", tag, "pending"), expected)
     }
 
-    private func cancel(_ path: ControlPath) async throws -> Answer<Cancelled> {
-        try await call(.DELETE, path, Schema.cancel) { answer in
+    private func cancel(_ path: ControlPath, _ expected: Int?) async throws -> Answer<Cancelled> {
+        try await call(.DELETE, path.with("expected", expected), Schema.cancel) { answer in
             let requests = answer.requests.map(\.request)
             return Cancelled(count: answer.count ?? requests.count, requests: requests)
         }
@@ -92,13 +103,25 @@ extension ControlClient {
     }
 
     /// Makes dead requests pending again.
-    package func redrive(_ choice: DeadLetterChoice) async throws -> Answer<DeadLetterChange> {
-        try await call(.POST, ControlPath("dead", "redrive").with(choice), Schema.redrive)
+    ///
+    /// - Parameter expected: changes nothing unless there are so many; `nil`: any number.
+    package func redrive(
+        _ choice: DeadLetterChoice,
+        expected: Int? = nil
+    ) async throws -> Answer<DeadLetterChange> {
+        let path = ControlPath("dead", "redrive").with(choice).with("expected", expected)
+        return try await call(.POST, path, Schema.redrive)
     }
 
     /// Deletes dead requests.
-    package func discard(_ choice: DeadLetterChoice) async throws -> Answer<DeadLetterChange> {
-        try await call(.POST, ControlPath("dead", "discard").with(choice), Schema.discard)
+    ///
+    /// - Parameter expected: changes nothing unless there are so many; `nil`: any number.
+    package func discard(
+        _ choice: DeadLetterChoice,
+        expected: Int? = nil
+    ) async throws -> Answer<DeadLetterChange> {
+        let path = ControlPath("dead", "discard").with(choice).with("expected", expected)
+        return try await call(.POST, path, Schema.discard)
     }
 
     // MARK: - Checkpoints

@@ -19,6 +19,8 @@ package struct ControlLimits: Equatable, Sendable {
     static let deadLettersUsual = 100
     package static let checkpointsMax = 1000
     static let checkpointsUsual = 100
+    /// The largest number of requests or dead letters that a caller may expect.
+    package static let expectedMax = 1_000_000_000
     /// The maximum length of the parameters of all requests in one response, bytes.
     static let parametersBytesMax = 16 << 20
     /// The longest bound of a drain, seconds: 30 days.

@@ -11,6 +11,10 @@ extension Endpoint.QueryKey {
     )
     static let tag = Self("tag", "Only of tasks of the manifest in force that have this tag.")
     static let cursor = Self("cursor", "Only what follows the page whose `next` this is.")
+    static let expected = Self(
+        "expected",
+        "How many there must be; if there are more or fewer, nothing is done. Absent: any number."
+    )
 }
 
 extension Endpoint {

@@ -106,7 +106,7 @@ enum Endpoint: String, CaseIterable, Sendable {
         switch self {
         case .version, .alive, .ready, .health, .metrics, .submit, .runOfRequest, .run, .expire,
             .stop,
-            .cancelAll, .cancel, .cancelTag, .deleteCheckpoint,
+            .deleteCheckpoint,
             .clearThrottle, .addUse, .clearUses, .fleet, .pauses, .drainStatus, .enable, .outbox,
             .testNotification, .act, .alerts, .testAlerts,
             .transfers, .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
@@ -133,6 +133,7 @@ enum Endpoint: String, CaseIterable, Sendable {
                 )
             ]
         case .pending: Self.pendingKeys
+        case .cancelAll, .cancel, .cancelTag: [.expected]
         case .dead: Self.deadKeys
         case .checkpoints: Self.checkpointKeys
         case .throttle, .uses: [.task]
@@ -141,6 +142,7 @@ enum Endpoint: String, CaseIterable, Sendable {
                 QueryKey("request", "The dead letter whose request's id begins like this."),
                 QueryKey("task", "All dead letters of this task."),
                 QueryKey("all", "`true`: all dead letters. Exactly one of the three is needed."),
+                .expected,
             ]
         case .pause:
             Self.pauseKeys + [

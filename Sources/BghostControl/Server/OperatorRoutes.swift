@@ -12,25 +12,25 @@ struct OperatorRoutes: Sendable {
 
     func add(to endpoints: EndpointRouter) {
         endpoints.on(.pending) { request, _ in try await pending(request) }
-        endpoints.on(.cancelAll) { _, _ in try await cancel(.all) }
-        endpoints.on(.cancel) { _, context in
-            try await cancel(.task(context.parameters.require("id")))
+        endpoints.on(.cancelAll) { request, _ in try await cancel(.all, request) }
+        endpoints.on(.cancel) { request, context in
+            try await cancel(.task(context.parameters.require("id")), request)
         }
-        endpoints.on(.cancelTag) { _, context in
-            try await cancel(.tag(context.parameters.require("name")))
+        endpoints.on(.cancelTag) { request, context in
+            try await cancel(.tag(context.parameters.require("name")), request)
         }
         endpoints.on(.stop) { _, context in
             try await stop(context.parameters.require("id"))
         }
         endpoints.on(.dead) { request, _ in try await dead(request) }
         endpoints.on(.redrive) { request, _ in
-            try await change(request, Schema.redrive) { choice throws(OperatorRefusal) in
-                try await host.redrive(choice)
+            try await change(request, Schema.redrive) { choice, expected throws(OperatorRefusal) in
+                try await host.redrive(choice, expected: expected)
             }
         }
         endpoints.on(.discard) { request, _ in
-            try await change(request, Schema.discard) { choice throws(OperatorRefusal) in
-                try await host.discard(choice)
+            try await change(request, Schema.discard) { choice, expected throws(OperatorRefusal) in
+                try await host.discard(choice, expected: expected)
             }
         }
         endpoints.on(.throttle) { request, _ in try await throttles(request) }
@@ -88,9 +88,10 @@ struct OperatorRoutes: Sendable {
         )
     }
 
-    private func cancel(_ which: Withdrawal) async throws -> Response {
+    private func cancel(_ which: Withdrawal, _ request: Request) async throws -> Response {
+        let expected = try expected(Query(request))
         let withdrawn = try await ask { () throws(OperatorRefusal) in
-            try await host.cancelPending(which)
+            try await host.cancelPending(which, expected: expected)
         }
         var task: String?
         switch which {
@@ -165,15 +166,23 @@ struct OperatorRoutes: Sendable {
     private func change(
         _ request: Request,
         _ schema: AnswerSchema<DeadLetterChange>,
-        _ change: (DeadLetterChoice) async throws(OperatorRefusal) -> DeadLetterChange
+        _ change: (DeadLetterChoice, Int?) async throws(OperatorRefusal) -> DeadLetterChange
     ) async throws -> Response {
         let choice = try choice(Query(request))
-        let answer = try await ask { () throws(OperatorRefusal) in try await change(choice) }
+        let expected = try expected(Query(request))
+        let answer = try await ask { () throws(OperatorRefusal) in
+            try await change(choice, expected)
+        }
         if case .task(let task) = choice, answer.done.isEmpty, answer.refused.isEmpty {
             try await TaskLookup(host: host).check(task)
             throw ControlFault(.nothingDead, "there is no dead letter of \(task)")
         }
         return Answer.json(schema, answer)
+    }
+
+    /// How many the caller was shown; `nil` if it does not say.
+    private func expected(_ query: Query) throws(ControlFault) -> Int? {
+        try query.number("expected", in: 0...ControlLimits.expectedMax)
     }
 
     /// Exactly one of `request`, `task` and `all` is required; a default could change too many requests.

@@ -58,10 +58,13 @@ package final class DeadLetterCommands {
     }
 
     /// Submits dead requests again, and returns when that is stored.
+    ///
+    /// - Parameter expected: the number of dead letters that there must be; `nil`: any.
     package nonisolated(nonsending) func redrive(
-        _ choice: DeadLetterChoice
+        _ choice: DeadLetterChoice,
+        expected: Int?
     ) async throws(OperatorRefusal) -> DeadLetterChange {
-        let (letters, chosen) = try await choose(choice)
+        let (letters, chosen) = try await choose(choice, expected: expected)
         defer { changing.subtract(letters.map(\.request.id)) }
         var answer = chosen
         let now = clock.wall
@@ -92,10 +95,13 @@ package final class DeadLetterCommands {
     }
 
     /// Deletes dead requests, and returns when that is stored.
+    ///
+    /// - Parameter expected: the number of dead letters that there must be; `nil`: any.
     package nonisolated(nonsending) func discard(
-        _ choice: DeadLetterChoice
+        _ choice: DeadLetterChoice,
+        expected: Int?
     ) async throws(OperatorRefusal) -> DeadLetterChange {
-        let (letters, chosen) = try await choose(choice)
+        let (letters, chosen) = try await choose(choice, expected: expected)
         defer { changing.subtract(letters.map(\.request.id)) }
         var answer = chosen
         guard !letters.isEmpty else { return answer }
@@ -120,7 +126,8 @@ package final class DeadLetterCommands {
     ///
     /// No other command gets them until the caller removes them from `changing`.
     private nonisolated(nonsending) func choose(
-        _ choice: DeadLetterChoice
+        _ choice: DeadLetterChoice,
+        expected: Int?
     ) async throws(OperatorRefusal) -> (letters: [DeadLetter], answer: DeadLetterChange) {
         let task: String? = if case .task(let task) = choice { task } else { nil }
         let limit = Self.lettersMax + 1
@@ -131,8 +138,26 @@ package final class DeadLetterCommands {
             !commits.deadLetters.contains($0.request.id) || changing.contains($0.request.id)
         }
         let chosen = try Self.chosen(choice, letters, hasMore: hasMore)
+        if let expected {
+            // Nothing can change between this look and the change: no other command gets the chosen ones.
+            let found = chosen.answer.hasMore ? total(of: task) : chosen.letters.count
+            guard found == expected else {
+                throw .countChanged(
+                    "dead letter",
+                    expected: expected,
+                    found: found,
+                    listing: "bghost dead"
+                )
+            }
+        }
         changing.formUnion(chosen.letters.map(\.request.id))
         return chosen
+    }
+
+    /// The number of dead letters of a task, or of all tasks, also of those beyond the maximum per call.
+    private func total(of task: String?) -> Int {
+        guard let task else { return commits.deadLetters.count }
+        return commits.deadLetters.tasks[task] ?? 0
     }
 
     private static func chosen(

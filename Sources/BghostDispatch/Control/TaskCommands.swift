@@ -112,8 +112,12 @@ package final class TaskCommands {
     )
 
     /// Withdraws the pending requests of some tasks, and returns when that is stored.
+    ///
+    /// - Parameter expected: the number of requests that must wait at the beginning; `nil`: any. Those that
+    ///   arrive while several pages are withdrawn are withdrawn with them.
     package nonisolated(nonsending) func cancelPending(
-        _ which: Withdrawal
+        _ which: Withdrawal,
+        expected: Int?
     ) async throws(OperatorRefusal) -> [PendingRequest] {
         let selection: Scheduler.WaitingSelection
         switch which {
@@ -126,11 +130,24 @@ package final class TaskCommands {
         var described: [PendingRequest] = []
         var failure: StoreError?
         var start: Int? = 0
+        await Task.yield()
+        // Of one page, nothing is submitted between this and the withdrawal.
+        if let expected {
+            let found = await waitingCount(selection)
+            guard found == expected else {
+                throw .countChanged(
+                    "pending request",
+                    expected: expected,
+                    found: found,
+                    listing: "bghost pending"
+                )
+            }
+        }
         while let from = start {
-            await Task.yield()
             let page = dispatcher.scheduler.waiting(selection, from: from, keeping: .max)
             guard !page.requests.isEmpty else {
                 start = page.next
+                await Task.yield()
                 continue
             }
             described += page.requests.map { describer.describe($0) }
@@ -138,11 +155,27 @@ package final class TaskCommands {
                 failure = failure ?? error
             }
             start = page.next
+            await Task.yield()
         }
         if let failure {
             throw .notStored(failure, "withdrawn: " + CountText.of(described.count, "request"))
         }
         return described
+    }
+
+    /// The number of waiting requests that a selection contains.
+    private nonisolated(nonsending) func waitingCount(
+        _ selection: Scheduler.WaitingSelection
+    ) async -> Int {
+        var count = 0
+        var start: Int? = 0
+        while let from = start {
+            let page = dispatcher.scheduler.waiting(selection, from: from, keeping: 0)
+            count += page.count
+            start = page.next
+            if start != nil { await Task.yield() }
+        }
+        return count
     }
 
     /// Withdraws the waiting requests of tasks, and returns when that is stored or the store fails.

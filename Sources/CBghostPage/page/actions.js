@@ -4,7 +4,10 @@ import { get, mayOperate, post, remove } from "./api.js";
 import { el, patch } from "./dom.js";
 import { parameterFault, parameterFields, parameterValue } from "./parameters.js";
 import { href, shortId } from "./parts.js";
-import { count } from "./time.js";
+import { count, number } from "./time.js";
+
+/** The daemon found another number than the dialog shows, and did nothing. */
+const COUNT_CHANGED = "BG4074";
 
 /** A word of a shell's command line. */
 export function word(text) {
@@ -84,6 +87,8 @@ function ask({ title, effect, fields = [], command: line, verb, danger, send, do
 							notice(text, link);
 							refresh();
 						} catch (error) {
+							// The page behind the dialog then shows how many there are.
+							if (error.code === COUNT_CHANGED) refresh();
 							const others = (error.candidates ?? []).filter((line) => {
 								const known = parameterFault(line);
 								const own = known && beside.get(known.parameter);
@@ -251,16 +256,35 @@ export const expireRun = (run) =>
 		done: (answer) => ({ text: `The runtime of the run of ${answer.task} has ended; it has ${answer.graceSeconds} s to stop.` }),
 	});
 
-export const withdraw = (task, total) =>
+/** Withdraws the pending requests of `{task}`, of the tasks with `{tag}`, or of all tasks. */
+export async function withdraw({ task, tag }, total) {
+	// What the dialog shows is what the daemon compares; a task may have requests on other pages of the list.
+	total ??= await totalOf(task);
+	const path = task ? `/v1/tasks/${encodeURIComponent(task)}/pending` : tag ? `/v1/tags/${encodeURIComponent(tag)}/pending` : "/v1/pending";
+	const what = task ? name(task) : tag ? ["the tasks with the tag ", name(tag)] : "all tasks";
 	ask({
 		title: "Withdraw pending requests",
-		effect: ["Withdraws the pending requests of ", name(task), total ? ` (${total} now).` : ".", " A run in progress goes on, and a schedule waits for its next time."],
-		command: () => command("cancel", task),
-		verb: "Withdraw",
+		effect: ["Withdraws the pending requests of ", what, total == null ? "." : ` (${number(total)} now).`, " A run in progress goes on, and a schedule waits for its next time."],
+		command: () => command("cancel", ...(task ? [task] : tag ? ["--tag", tag] : ["--all"]), ...expect(total)),
+		verb: total == null ? "Withdraw" : `Withdraw ${count(total, "request")}`,
 		danger: true,
-		send: () => remove(`/v1/tasks/${encodeURIComponent(task)}/pending`),
-		done: (answer) => ({ text: `Withdrew ${count(answer.count, "request")} of ${task}.` }),
+		send: () => remove(path, { expected: total }),
+		done: (answer) => ({ text: `Withdrew ${count(answer.count, "request")}${task ? ` of ${task}` : tag ? ` of tasks with the tag ${tag}` : ""}.` }),
 	});
+}
+
+/** The number of pending requests of a task; none if the daemon does not say. */
+async function totalOf(task) {
+	try {
+		return (await get("/v1/pending", { task, limit: 1 })).total;
+	} catch {
+		// The dialog then shows no number, and the action has no condition.
+		return null;
+	}
+}
+
+/** The words of a command line that acts on so many, and on no other number. */
+const expect = (total) => (total == null ? [] : ["--expect", String(total)]);
 
 export const clearThrottle = (task, points) =>
 	ask({
@@ -274,14 +298,14 @@ export const clearThrottle = (task, points) =>
 
 /** Redrives or discards one dead letter, `{request}`, or all of a task, `{task}`. */
 function dead(verb, effect, { request, task }, total) {
-	const what = request ? ["the dead letter ", name(shortId(request)), " of ", name(task)] : [`the dead letters of `, name(task), ` (${total} now)`];
+	const what = request ? ["the dead letter ", name(shortId(request)), " of ", name(task)] : [`the dead letters of `, name(task), ` (${number(total)} now)`];
 	ask({
 		title: verb === "redrive" ? "Redrive" : "Discard",
 		effect: [`${verb === "redrive" ? "Redrives" : "Deletes"} `, what, `: ${effect}`],
-		command: () => command(verb, ...(request ? [request] : ["--task", task])),
+		command: () => command(verb, ...(request ? [request] : ["--task", task, ...expect(total)])),
 		verb: request ? capital(verb) : `${capital(verb)} ${count(total, "dead letter")}`,
 		danger: verb === "discard",
-		send: () => post(`/v1/dead/${verb}`, request ? { request } : { task }),
+		send: () => post(`/v1/dead/${verb}`, request ? { request } : { task, expected: total }),
 		done: (answer) => ({
 			text:
 				`${verb === "redrive" ? "Redrove" : "Deleted"} ${count(answer.requests.length, "dead letter")}.` +

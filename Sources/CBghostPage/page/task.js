@@ -97,7 +97,7 @@ function whyPanel(ctx, why) {
 	}
 	return panel(
 		title,
-		{ id: "why", note: why.total > 1 ? `${number(why.total)} requests` : null, actions: act("Withdraw", () => withdraw(why.task, why.total), `Withdraw the pending requests of ${why.task}`) },
+		{ id: "why", note: why.total > 1 ? `${number(why.total)} requests` : null, actions: !ctx.id.endsWith(".*") && act("Withdraw", () => withdraw({ task: why.task }), `Withdraw the pending requests of ${why.task}`) },
 		why.requests.slice(0, 5).map((explained) => {
 			const unmet = explained.gates.filter((gate) => !gate.open);
 			const met = explained.gates.filter((gate) => gate.open);

@@ -40,6 +40,8 @@ const startOf = (request) =>
 function view(ctx, { requests, total, next }) {
 	const { query, status } = ctx;
 	const names = [...new Set([...status.tasks.filter((task) => task.pending).map((task) => task.id), ...(query.task ? [query.task] : [])])].sort();
+	// The daemon withdraws all of a task, of a tag, or all: exactly what such a list shows.
+	const mayWithdrawAll = total > 0 && !query.text && !query.plugin && !query.submitter && !(query.task && query.tag);
 	const isPart = Boolean(next || query.cursor);
 	const groups = new Map();
 	for (const request of requests) {
@@ -51,7 +53,7 @@ function view(ctx, { requests, total, next }) {
 	const rank = ([reason]) => (reason === HELD ? 0 : reason === DATE ? 2 : 1);
 	const sorted = [...groups.entries()].sort((a, b) => rank(a) - rank(b));
 	return [
-		heading("Waiting"),
+		heading("Waiting", null, mayWithdrawAll && act("Withdraw all", () => withdraw(query, total))),
 		filters(
 			[total != null && requests.length !== total && `${number(requests.length)} of `, count(total ?? requests.length, "request"), query.cursor && ", further ones"],
 			choose(ctx, "task", "Task", allOf(names)),
@@ -71,7 +73,7 @@ function view(ctx, { requests, total, next }) {
 						["Submitted", (request) => when(request.submittedAt), "fit num less"],
 						["By", (request) => (request.simulated ? "operator, manual" : request.submitter ?? ""), "fit less"],
 						["Attempt", (request) => request.attempt, "fit num less"],
-						["", (request) => el("span", { class: "actions" }, linkButton("Why", href("tasks", request.task), `Why ${request.task} waits`), act("Run now", () => runNow(request.task, request.parameters ?? {}), `Run ${request.task} now`), act("Withdraw", () => withdraw(request.task), `Withdraw the requests of ${request.task}`)), "fit"],
+						["", (request) => el("span", { class: "actions" }, linkButton("Why", href("tasks", request.task), `Why ${request.task} waits`), act("Run now", () => runNow(request.task, request.parameters ?? {}), `Run ${request.task} now`), act("Withdraw", () => withdraw({ task: request.task }), `Withdraw the requests of ${request.task}`)), "fit"],
 					],
 					members,
 					(request) => request.id,

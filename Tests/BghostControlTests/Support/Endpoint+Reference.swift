@@ -214,13 +214,13 @@ extension Endpoint {
         case .runOfRequest: [.endedWithoutRun]
         case .run: [.noSuchRun, .ambiguousRun]
         case .expire, .stop: [.noSuchRun, .ambiguousRun, .runNotUnderWay]
-        case .cancelAll: [.storeFailed, .notStored]
-        case .cancel: [.noSuchTask, .nothingPending, .storeFailed, .notStored]
-        case .cancelTag: [.noSuchTag, .nothingPending, .storeFailed, .notStored]
+        case .cancelAll: [.countChanged, .storeFailed, .notStored]
+        case .cancel: [.noSuchTask, .nothingPending, .countChanged, .storeFailed, .notStored]
+        case .cancelTag: [.noSuchTag, .nothingPending, .countChanged, .storeFailed, .notStored]
         case .redrive, .discard:
             [
-                .noSuchTask, .noSuchRequest, .ambiguousRequest, .nothingDead, .storeFailed,
-                .notStored,
+                .noSuchTask, .noSuchRequest, .ambiguousRequest, .nothingDead, .countChanged,
+                .storeFailed, .notStored,
             ]
         case .deleteCheckpoint: [.noSuchCheckpoint, .ambiguousRequest, .storeFailed]
         case .clearThrottle: [.noSuchTask, .storeFailed, .notStored]

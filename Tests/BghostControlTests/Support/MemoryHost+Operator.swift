@@ -44,7 +44,10 @@ extension MemoryHost {
 
     func tag(_ task: String, _ names: String...) { tags[task] = names }
 
-    func cancelPending(_ which: Withdrawal) throws(OperatorRefusal) -> [PendingRequest] {
+    func cancelPending(
+        _ which: Withdrawal,
+        expected: Int?
+    ) throws(OperatorRefusal) -> [PendingRequest] {
         if case .tag(let tag) = which, !tags.values.contains(where: { $0.contains(tag) }) {
             throw .noSuchTag(tag, among: Set(tags.values.joined()))
         }
@@ -55,6 +58,14 @@ extension MemoryHost {
             case .tag(let tag): tags[request.task]?.contains(tag) ?? false
             }
         }.sorted { $0.task < $1.task }
+        if let expected, all.count != expected {
+            throw .countChanged(
+                "pending request",
+                expected: expected,
+                found: all.count,
+                listing: "bghost pending"
+            )
+        }
         for request in all { pending[request.task] = nil }
         return all
     }
@@ -72,13 +83,20 @@ extension MemoryHost {
         return page
     }
 
-    func redrive(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> DeadLetterChange {
+    func redrive(
+        _ choice: DeadLetterChoice,
+        expected: Int?
+    ) throws(OperatorRefusal) -> DeadLetterChange {
         choices.append(choice)
+        expectations.append(expected)
         return changes.isEmpty ? DeadLetterChange() : try changes.removeFirst().get()
     }
 
-    func discard(_ choice: DeadLetterChoice) throws(OperatorRefusal) -> DeadLetterChange {
-        try redrive(choice)
+    func discard(
+        _ choice: DeadLetterChoice,
+        expected: Int?
+    ) throws(OperatorRefusal) -> DeadLetterChange {
+        try redrive(choice, expected: expected)
     }
 
     func checkpoints(_ question: CheckpointQuestion) throws(OperatorRefusal) -> CheckpointPage {

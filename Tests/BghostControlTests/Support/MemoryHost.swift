@@ -50,6 +50,7 @@ actor MemoryHost: HostControl {
     var dayQuestions: [RunDayQuestion] = []
     /// The dead letters that clients have asked to change.
     var choices: [DeadLetterChoice] = []
+    var expectations: [Int?] = []
     /// What is answered to that, in this order; then nothing has changed.
     var changes: [Result<DeadLetterChange, OperatorRefusal>] = []
     var throttled: [String: ThrottleStatus] = [:]

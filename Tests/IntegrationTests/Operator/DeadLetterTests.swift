@@ -94,6 +94,44 @@ extension Integration {
             }
         }
 
+        @Test(.timeLimit(.minutes(5)))
+        func `Dead letters change only if there are as many as expected`() async throws {
+            try await withDaemon(try TestManifest.failingTwice(after: .milliseconds(1))) { daemon in
+                let host = daemon.host
+                for _ in 1...2 {
+                    _ = try await host.submit(Submission(task: "fail"))
+                    try await daemon.line(LogFilter(task: "fail")) { $0.event == "request.dead" }
+                }
+                let ids = await host.deadLetters(task: "fail", limit: 10).map(\.request.id)
+                #expect(ids.count == 2)
+                for expected in [0, 1, 3] {
+                    for choice in [DeadLetterChoice.all, .task("fail")] {
+                        let refusals = [
+                            await #expect(throws: OperatorRefusal.self) {
+                                try await host.discard(choice, expected: expected)
+                            },
+                            await #expect(throws: OperatorRefusal.self) {
+                                try await host.redrive(choice, expected: expected)
+                            },
+                        ]
+                        #expect(refusals.allSatisfy { $0?.code == .countChanged })
+                    }
+                }
+                // Without dead letters, too.
+                let none = await #expect(throws: OperatorRefusal.self) {
+                    try await host.discard(.task("echo"), expected: 1)
+                }
+                #expect(none?.code == .countChanged)
+                #expect(
+                    await host.deadLetters(task: nil, limit: 10).map(\.request.id) == ids
+                )
+                #expect(await host.pending(task: nil, limit: 10).total == 0)
+                // A refusal leaves the dead letters free for the next command.
+                let change = try await host.discard(.task("fail"), expected: 2)
+                #expect(Set(change.done.map(\.id)) == Set(ids))
+            }
+        }
+
         /// With a retry, so that only the handler's word keeps it from being tried again.
         @Test(.timeLimit(.minutes(5)))
         func `A handler that says that it would fail again is not tried again`() async throws {

@@ -46,6 +46,31 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
+        func `Requests are withdrawn only if as many wait as expected`() async throws {
+            try await withDaemon(try TestManifest.failingTwice(after: .seconds(3600))) { daemon in
+                let host = daemon.host
+                let date = WallClock.now + hour
+                for task in ["echo", "params"] {
+                    _ = try await host.submit(Submission(task: task, earliestBegin: date))
+                }
+                for (which, expected) in [(Withdrawal.all, 1), (.all, 3), (.task("echo"), 2)] {
+                    let refusal = await #expect(throws: OperatorRefusal.self) {
+                        try await host.cancelPending(which, expected: expected)
+                    }
+                    #expect(refusal?.code == .countChanged)
+                    #expect(await host.pending(task: nil, limit: 10).total == 2)
+                }
+                let none = await #expect(throws: OperatorRefusal.self) {
+                    try await host.cancelPending(.task("fail"), expected: 1)
+                }
+                #expect(none?.message.contains("there are 0") == true)
+                #expect(try await host.cancelPending(.task("echo"), expected: 1).count == 1)
+                #expect(try await host.cancelPending(.all, expected: 1).map(\.task) == ["params"])
+                #expect(try await host.cancelPending(.all, expected: 0).isEmpty)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `A withdrawn request does not return after a restart`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try TestManifest.failingTwice(after: .seconds(3600))
