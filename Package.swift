@@ -403,7 +403,7 @@ let package = Package(
                 "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBackup", "BghostBase",
                 "BghostCalendar", "BghostCrypto", "BghostFacts", "BghostLinux", "BghostMetrics",
                 "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas", "BghostServices",
-                "BghostStore", "BghostTransferRules",
+                "BghostSimulation", "BghostStore", "BghostTransferRules",
             ],
             swiftSettings: swift
         ),

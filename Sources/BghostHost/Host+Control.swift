@@ -126,6 +126,10 @@ extension Host: HostControl {
         try await commands.explainer.explain(id)
     }
 
+    package func plan(_ question: PlanQuestion) async throws(OperatorRefusal) -> API.Plan {
+        try await commands.plan.plan(question)
+    }
+
     // MARK: Dead letters
 
     package func deadLetters(

@@ -14,6 +14,7 @@ struct HostCommands {
     let metrics: MetricsReader
     let runs: RunCommands
     let history: RunHistory
+    let plan: PlanCommand
     let tasks: TaskCommands
     let explainer: TaskExplainer
     let deadLetters: DeadLetterCommands
@@ -81,6 +82,7 @@ struct HostCommands {
             zone: { manifest.value.host.timeZone },
             activeRuns: { currentRuns.records(now: clock.monotonic) }
         )
+        plan = PlanCommand(owners.dispatcher, owners.history, clock) { manifest.value }
         tasks = TaskCommands(owners.dispatcher, owners.commits, describer, clock) {
             manifest.replacements
         }

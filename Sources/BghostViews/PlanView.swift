@@ -15,25 +15,42 @@ package struct PlanView {
     }
 
     package func text(_ style: Style) -> String {
-        guard !plan.starts.isEmpty else { return "nothing comes by itself in that time\n" }
+        let changes = plan.clockChanges.map(Self.text).joined()
+        guard !plan.starts.isEmpty else {
+            return "nothing comes by itself in that time\n" + changes
+        }
         var table = TextTable(header: ["START", "ZONE", "TASK", "NOTE"])
         for start in plan.starts {
             table.add([
-                .init(Self.local(start)),
+                .init(Self.local(start.start, offset: start.zoneOffset)),
                 .init(TerminalText.escaped(start.zone)),
                 .init(TerminalText.escaped(start.task)),
                 .init(start.note, .dim),
             ])
         }
-        return table.text(style) + (plan.isCutOff ? "and more; --limit shows them\n" : "")
+        return table.text(style) + (plan.isCutOff ? "and more; --limit shows them\n" : "") + changes
     }
 
-    /// The local time of the zone, with its offset: `2026-11-21 12:00:00 +01:00`.
-    private static func local(_ start: SchedulePlan.Start) -> String {
-        let shown = start.start.addingReportingOverflow(start.zoneOffset * 1_000_000_000)
+    /// A change of the clock, and the starts that it skips, in one line.
+    private static func text(_ change: SchedulePlan.ClockChange) -> String {
+        let zone = TerminalText.escaped(change.zone)
+        let direction = change.offsetAfter > change.offsetBefore ? "forward" : "back"
+        let skipped = change.skipped.map(TerminalText.escaped).joined(separator: ", ")
+        let time = local(change.at, offset: change.offsetAfter)
+        return "clocks of \(zone) go \(direction), to \(time)"
+            + (skipped.isEmpty ? "\n" : "; skips a start of \(skipped)\n")
+    }
+
+    /// A time of a zone, with its offset: `2026-11-21 12:00:00 +01:00`.
+    ///
+    /// - Parameters:
+    ///   - time: Unix nanoseconds.
+    ///   - offset: seconds east of UTC.
+    private static func local(_ time: Int64, offset: Int64) -> String {
+        let shown = time.addingReportingOverflow(offset * 1_000_000_000)
         let text = Timestamp.text(unixNanoseconds: shown.partialValue)
-        let minutes = abs(start.zoneOffset) / 60
-        let sign = start.zoneOffset < 0 ? "-" : "+"
+        let minutes = abs(offset) / 60
+        let sign = offset < 0 ? "-" : "+"
         let offset = sign + padded(minutes / 60) + ":" + padded(minutes % 60)
         return text.prefix(10) + " " + text.dropFirst(11).prefix(8) + " " + offset
     }

@@ -55,6 +55,9 @@ static const unsigned char run_js[] = {
 static const unsigned char runs_js[] = {
 #embed "page/runs.js"
 };
+static const unsigned char schedule_js[] = {
+#embed "page/schedule.js"
+};
 static const unsigned char system_js[] = {
 #embed "page/system.js"
 };
@@ -97,6 +100,7 @@ static const bghost_page_file files[] = {
   PAGE("plugins.js", SCRIPT, plugins_js),
   PAGE("run.js", SCRIPT, run_js),
   PAGE("runs.js", SCRIPT, runs_js),
+  PAGE("schedule.js", SCRIPT, schedule_js),
   PAGE("system.js", SCRIPT, system_js),
   PAGE("task.js", SCRIPT, task_js),
   PAGE("tasks.js", SCRIPT, tasks_js),

@@ -14,7 +14,7 @@ def test_skip_link_and_keys(page):
     expect(page.locator("main")).to_be_focused()
     # The second key counts for a while after the first, which is no time on a clock that stands still.
     page.clock.set_fixed_time(datetime.datetime.now())
-    for key, title in (("t", "Tasks"), ("r", "Runs"), ("w", "Waiting"), ("d", "Dead letters"), ("p", "Plugins"), ("l", "Logs"), ("a", "Audit"), ("s", "System"), ("o", "Overview")):
+    for key, title in (("t", "Tasks"), ("r", "Runs"), ("w", "Waiting"), ("d", "Dead letters"), ("c", "Schedule"), ("p", "Plugins"), ("l", "Logs"), ("a", "Audit"), ("s", "System"), ("o", "Overview")):
         page.keyboard.press("g")
         page.keyboard.press(key)
         # A reader of the screen begins at the heading.

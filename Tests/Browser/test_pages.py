@@ -47,6 +47,9 @@ def test_each_page(host, open_page, appearance):
         f"#/runs/{long}",
         "#/waiting",
         "#/dead",
+        "#/schedule",
+        "#/schedule?span=7d",
+        "#/tasks/test.late",
         "#/plugins",
         "#/logs",
         "#/audit",
@@ -76,7 +79,7 @@ def test_the_login_page(host, open_page):
 
 def test_each_width(page):
     found = {}
-    for route in ("#/", "#/tasks", "#/tasks/test.fail", "#/tasks/test.blocked", "#/runs", "#/waiting", "#/dead", "#/plugins", "#/system"):
+    for route in ("#/", "#/tasks", "#/tasks/test.fail", "#/tasks/test.blocked", "#/runs", "#/waiting", "#/dead", "#/schedule?span=7d", "#/plugins", "#/system"):
         goto(page, route)
         for width in (320, 600, 768, 1024, 1280, 1920):
             page.set_viewport_size({"width": width, "height": 900})

@@ -120,6 +120,28 @@ extension Integration {
             }
         }
 
+        @Test(.timeLimit(.minutes(5)), arguments: [true, false])
+        func `The plan has the next start that the scheduler has`(isDaily: Bool) async throws {
+            let schedule =
+                isDaily ? try Self.noon() : TaskSchedule(times: .every(.seconds(3600)))
+            try await withSchedule(schedule) { daemon in
+                let due = try #require(await pending(daemon)?.earliestBegin)
+                let plan = try await daemon.host.plan(
+                    PlanQuestion(task: "echo", hours: 72, perTaskMax: 1, limit: 10)
+                )
+                #expect(plan.starts.map(\.start) == [due])
+                #expect(plan.starts.map(\.task) == ["echo"])
+                #expect(plan.starts.first?.note == "")
+                #expect(plan.frequent.map(\.task) == ["echo"])
+                #expect(plan.frequent.allSatisfy { $0.count > 1 })
+                #expect(await pending(daemon)?.earliestBegin == due)
+                let refusal = await #expect(throws: OperatorRefusal.self) {
+                    try await daemon.host.plan(PlanQuestion(task: "nosuch"))
+                }
+                #expect(refusal?.code == .noSuchTask)
+            }
+        }
+
         @Test(.timeLimit(.minutes(5)))
         func `An interval repeats`() async throws {
             try await withSchedule(TaskSchedule(times: .every(.seconds(1)))) { daemon in

@@ -132,7 +132,7 @@ enum ModuleTable {
                 "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBackup", "BghostBase",
                 "BghostCalendar", "BghostCrypto", "BghostFacts", "BghostLinux", "BghostMetrics",
                 "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas", "BghostServices",
-                "BghostStore", "BghostTransferRules",
+                "BghostSimulation", "BghostStore", "BghostTransferRules",
             ]
         ),
         Module(

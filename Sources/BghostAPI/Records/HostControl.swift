@@ -66,6 +66,11 @@ package protocol HostControl: AuditControl {
     ///   of it.
     func explain(_ id: String) async throws(OperatorRefusal) -> TaskExplanation
 
+    /// The coming starts of the schedules of the manifest in force.
+    ///
+    /// Throws if there is no such task.
+    func plan(_ question: PlanQuestion) async throws(OperatorRefusal) -> API.Plan
+
     /// Simulates a requirement until the daemon ends, as in `network=off`.
     ///
     /// - Returns: everything that is now simulated.

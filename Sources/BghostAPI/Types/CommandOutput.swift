@@ -9,47 +9,6 @@ extension API {
         package init(text: String) { self.text = text }
     }
 
-    /// The output of `bghost plan`: the next starts of the schedules of a manifest.
-    package struct Plan: Codable, Equatable, Sendable {
-        /// The starts, the first first.
-        @Elements package var starts: [PlannedStart]
-        /// Whether there are more starts than were asked for.
-        package var hasMore: Bool
-
-        package init(starts: [PlannedStart], hasMore: Bool) {
-            self.starts = starts
-            self.hasMore = hasMore
-        }
-    }
-
-    /// A start of a schedule.
-    package struct PlannedStart: Codable, Equatable, Sendable {
-        /// The identifier of the task.
-        package var task: String
-        /// The start is not before this time.
-        @Formatted<RFC3339> package var start: Int64
-        /// The time zone of the schedule.
-        package var zone: String
-        /// The offset of the zone from UTC at that time, seconds.
-        package var zoneOffsetSeconds: Int64
-        /// A note for people on an unusual start; "" if there is none.
-        @OrDefault package var note: String
-
-        package init(
-            task: String,
-            start: Int64,
-            zone: String,
-            zoneOffsetSeconds: Int64,
-            note: String
-        ) {
-            self.task = task
-            self.start = start
-            self.zone = zone
-            self.zoneOffsetSeconds = zoneOffsetSeconds
-            self.note = note
-        }
-    }
-
     /// The output of `bghost replay`, if all decisions are the same.
     package struct Replay: Codable, Equatable, Sendable {
         /// The number of decisions.

@@ -3,6 +3,7 @@
 internal import BghostCommandLine
 internal import BghostAPI
 internal import BghostBase
+internal import BghostDispatch
 internal import BghostLinux
 internal import BghostManifest
 internal import BghostPolicy
@@ -57,30 +58,20 @@ struct Plan: AsyncParsableCommand {
         let manifest = try reading.require(console)
         let begin = from ?? unixNow()
         let week: Int64 = 7 * 86_400_000_000_000
+        let end = to ?? begin.addingReportingOverflow(week).partialValue
         let plan = SchedulePlan(
             manifest,
             from: begin,
-            through: to ?? begin.addingReportingOverflow(week).partialValue,
+            through: end,
             machine: MachineID.read() ?? "",
             countMax: limit
         )
         if output.json {
-            console.answer(json: Self.json(plan))
+            console.answer(
+                json: APICoder.text(Schema.plan, API.Plan(plan, from: begin, through: end))
+            )
         } else {
             console.answer(PlanView(plan: plan).text(console.out))
         }
-    }
-
-    private static func json(_ plan: SchedulePlan) -> String {
-        let starts = plan.starts.map { start in
-            API.PlannedStart(
-                task: start.task,
-                start: start.start,
-                zone: start.zone,
-                zoneOffsetSeconds: start.zoneOffset,
-                note: start.note
-            )
-        }
-        return APICoder.text(Schema.plan, API.Plan(starts: starts, hasMore: plan.isCutOff))
     }
 }

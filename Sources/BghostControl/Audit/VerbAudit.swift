@@ -35,7 +35,8 @@ extension Endpoint {
         case .drain: .before
         case .ticket, .beginSession, .endSession: .login
         case .version, .alive, .ready, .health, .metrics, .status, .runOfRequest, .runs, .run,
-            .starts, .days, .past, .pending, .dead, .checkpoints, .throttle, .uses, .why, .outbox,
+            .starts, .days, .past, .plan, .pending, .dead, .checkpoints, .throttle, .uses, .why,
+            .outbox,
             .transfers, .logs,
             .audit, .checkAudit, .fleet, .pauses, .drainStatus, .alerts:
             .never

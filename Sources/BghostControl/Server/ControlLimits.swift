@@ -21,6 +21,14 @@ package struct ControlLimits: Equatable, Sendable {
     static let checkpointsUsual = 100
     /// The largest number of requests or dead letters that a caller may expect.
     package static let expectedMax = 1_000_000_000
+    /// The longest plan, hours: 366 days.
+    static let planHoursMax = 366 * 24
+    static let planHoursUsual = 168
+    /// The most starts of a plan.
+    static let planMax = 5000
+    static let planUsual = 1000
+    /// The starts of one task, of a client that does not say: each hour of a week fits.
+    static let planEachUsual = 200
     /// The maximum length of the parameters of all requests in one response, bytes.
     static let parametersBytesMax = 16 << 20
     /// The longest bound of a drain, seconds: 30 days.

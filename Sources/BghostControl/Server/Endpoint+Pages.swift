@@ -60,6 +60,20 @@ extension Endpoint {
         .limit(ControlLimits.runsMax, default: ControlLimits.runsUsual),
     ]
 
+    /// The keys of `GET /v1/plan`.
+    static let planKeys: [QueryKey] = [
+        .task,
+        QueryKey(
+            "hours",
+            "The starts of so many hours from now on, 1 to \(ControlLimits.planHoursMax); absent: 168, a week."
+        ),
+        QueryKey(
+            "each",
+            "At most so many of one task, 1 to \(ControlLimits.planMax); absent: \(ControlLimits.planEachUsual)."
+        ),
+        .limit(ControlLimits.planMax, default: ControlLimits.planUsual),
+    ]
+
     /// The keys of `GET /v1/days`; those that are given must all hold.
     static let dayKeys: [QueryKey] = [
         .tasks,
@@ -129,6 +143,18 @@ extension Query {
             until: text("until"),
             cursor: try cursor(),
             limit: try number("limit", in: 1...ControlLimits.runsMax) ?? ControlLimits.runsUsual
+        )
+    }
+
+    /// The question of `GET /v1/plan`.
+    func planQuestion() throws(ControlFault) -> PlanQuestion {
+        PlanQuestion(
+            task: text("task"),
+            hours: try number("hours", in: 1...ControlLimits.planHoursMax)
+                ?? ControlLimits.planHoursUsual,
+            perTaskMax: try number("each", in: 1...ControlLimits.planMax)
+                ?? ControlLimits.planEachUsual,
+            limit: try number("limit", in: 1...ControlLimits.planMax) ?? ControlLimits.planUsual
         )
     }
 

@@ -51,6 +51,7 @@ enum Endpoint: String, CaseIterable, Sendable {
     case reload = "POST /v1/reload"
     case backup = "POST /v1/backup"
     case why = "GET /v1/why"
+    case plan = "GET /v1/plan"
     case simulateFact = "POST /v1/simulate/fact"
     case simulateClock = "POST /v1/simulate/clock"
     case outbox = "GET /v1/notifications"
@@ -194,6 +195,7 @@ enum Endpoint: String, CaseIterable, Sendable {
                     "A task, the pattern of a family, or the id of a request or how it begins; needed."
                 )
             ]
+        case .plan: Self.planKeys
         case .simulateFact:
             [
                 QueryKey(

@@ -4,7 +4,7 @@ internal import BghostAPI
 internal import BghostModel
 internal import Hummingbird
 
-/// The routes for what happened.
+/// The routes for what happened, and for what comes.
 struct PastRoutes: Sendable {
     let host: any HostControl
 
@@ -13,6 +13,7 @@ struct PastRoutes: Sendable {
         endpoints.on(.starts) { request, _ in try await starts(request) }
         endpoints.on(.days) { request, _ in try await days(request) }
         endpoints.on(.past) { request, _ in try await past(request) }
+        endpoints.on(.plan) { request, _ in try await plan(request) }
     }
 
     private func runs(_ request: Request) async throws -> Response {
@@ -63,6 +64,12 @@ struct PastRoutes: Sendable {
             try await host.past(task: task, at: time)
         }
         return Answer.json(Schema.past, API.Past(past))
+    }
+
+    private func plan(_ request: Request) async throws -> Response {
+        let question = try Query(request).planQuestion()
+        let plan = try await ask { () throws(OperatorRefusal) in try await host.plan(question) }
+        return Answer.json(Schema.plan, plan)
     }
 
     private func ask<Value>(

@@ -12,6 +12,7 @@ import overview from "./overview.js";
 import plugins from "./plugins.js";
 import run from "./run.js";
 import runs from "./runs.js";
+import schedule from "./schedule.js";
 import system from "./system.js";
 import task from "./task.js";
 import tasks from "./tasks.js";
@@ -26,12 +27,13 @@ const NAV = [
 	["runs", "Runs", "r"],
 	["waiting", "Waiting", "w"],
 	["dead", "Dead", "d"],
+	["schedule", "Schedule", "c"],
 	["plugins", "Plugins", "p"],
 	["logs", "Logs", "l"],
 	["audit", "Audit", "a"],
 	["system", "System", "s"],
 ];
-const PAGES = { __proto__: null, overview, tasks, runs, waiting, dead, plugins, logs, audit, system };
+const PAGES = { __proto__: null, overview, tasks, runs, waiting, dead, schedule, plugins, logs, audit, system };
 const DETAILS = { __proto__: null, tasks: task, runs: run };
 
 const main = document.getElementById("main");

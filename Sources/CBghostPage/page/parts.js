@@ -210,6 +210,20 @@ export async function part(ctx, path, query, cursor, restarted) {
 	}
 }
 
+/**
+ * An answer that changes slowly: it is asked for again when it is older than `period`, milliseconds, when the question
+ * is another, or when the viewer wants it `fresh`.
+ */
+export async function kept(ctx, period, path, query, fresh) {
+	const answers = (ctx.local.answers ??= new Map());
+	const key = JSON.stringify(query);
+	const known = answers.get(path);
+	if (!fresh && known?.key === key && Date.now() - known.at < period) return known.answer;
+	const answer = await ctx.get(path, query);
+	answers.set(path, { key, answer, at: Date.now() });
+	return answer;
+}
+
 /** The filters of a list, and what they left. */
 export const filters = (result, ...fields) => el("div", { class: "filters", role: "search" }, fields, el("span", { class: "quiet", role: "status" }, result));
 

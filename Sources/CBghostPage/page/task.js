@@ -4,6 +4,7 @@ import { durations } from "./chart.js";
 import { el } from "./dom.js";
 import { badge, block, facts, heading, href, isFailure, json, linkButton, panel, pluginLink, progressOf, prose, quiet, runBadge, runColumns, runLink, runtimeOf, table, tagLinks, theirs } from "./parts.js";
 import { bytes, count, duration, number, when } from "./time.js";
+import { nextOf, startColumns } from "./schedule.js";
 import { stateOf } from "./tasks.js";
 
 const GATES = {
@@ -34,14 +35,15 @@ const gateName = (gate) => (gate.gate === "requirement" ? `requires ${gate.name}
 /** A pattern of a family has no runs of its own: the daemon refuses it. */
 const without = (value) => (error) => (error.code ? value : Promise.reject(error));
 
-async function load(ctx) {
-	const [why, { runs }, throttle, own] = await Promise.all([
+async function load(ctx, fresh) {
+	const [why, { runs }, throttle, own, plan] = await Promise.all([
 		ctx.get("/v1/why", { id: ctx.id }),
 		ctx.get("/v1/runs", { task: ctx.id, limit: 50 }).catch(without({ runs: [] })),
 		ctx.get("/v1/throttle", { task: ctx.id }).catch(without({ tasks: [] })),
 		ctx.get("/v1/status", { task: ctx.id }).catch(without({ tasks: [] })),
+		nextOf(ctx, ctx.id, fresh).catch(without({ starts: [] })),
 	]);
-	return { why, runs, throttle: throttle.tasks[0] ?? null, task: own.tasks[0] ?? null };
+	return { why, runs, starts: plan.starts, throttle: throttle.tasks[0] ?? null, task: own.tasks[0] ?? null };
 }
 
 function gateTable(label, gates) {
@@ -123,7 +125,7 @@ function whyPanel(ctx, why) {
 	);
 }
 
-function view(ctx, { why, runs, throttle, task }) {
+function view(ctx, { why, runs, starts, throttle, task }) {
 	const last = runs.find((run) => run.outcome) ?? why.last;
 	const first = why.requests[0];
 	const recent = runs.filter((run) => run.outcome).slice(0, 20);
@@ -158,6 +160,7 @@ function view(ctx, { why, runs, throttle, task }) {
 						table("Runs in progress", [["Run", (run) => runLink(run.id), "fit"], ["Progress", progressOf, "wide"], ["Runtime", runtimeOf, "fit num"], ["CPU", (run) => duration(run.cpuSeconds), "fit num"], ["Memory", (run) => bytes(run.peakMemoryBytes), "fit num"]], why.running, (run) => run.id, ""),
 					),
 				whyPanel(ctx, why),
+				starts.length > 0 && panel("Next starts", { id: "starts", note: starts.length < 10 ? null : "the first 10" }, table("Next starts", startColumns(false), starts, (start) => start.start, "")),
 			),
 			el(
 				"div",

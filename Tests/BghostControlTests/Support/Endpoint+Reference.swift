@@ -10,7 +10,8 @@ extension Endpoint {
         case .version, .alive, .ready, .health, .metrics, .status, .drainStatus, .drain, .reload,
             .backup, .logs, .audit, .checkAudit, .alerts, .testAlerts, .fleet:
             .daemon
-        case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .cancelTag, .why:
+        case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .cancelTag, .why,
+            .plan:
             .requests
         case .runs, .starts, .days, .past, .run, .expire, .stop: .runs
         case .checkpoints, .deleteCheckpoint: .requests
@@ -97,6 +98,11 @@ extension Endpoint {
             "Reloads the manifest, all of it or nothing; with `dryRun` only says what that would change."
         case .backup: "Writes a copy of the state into a new folder."
         case .why: "Explains why a task or request does not run."
+        case .plan:
+            """
+            The coming starts of the schedules of the manifest in force, with the changes of the clocks; it \
+            changes nothing. Other conditions of a start cannot be predicted: `GET /v1/why` has them.
+            """
         case .simulateFact: "Simulates a requirement until the daemon ends."
         case .simulateClock: "Moves the daemon's clock until the daemon ends."
         case .outbox: "The notifications that wait or can be answered, the oldest first."
@@ -154,7 +160,7 @@ extension Endpoint {
             .addUse,
             .clearUses, .fleet, .pauses, .pause, .resume, .disable, .enable, .drainStatus, .drain,
             .reload,
-            .backup, .why, .simulateFact, .simulateClock,
+            .backup, .why, .plan, .simulateFact, .simulateClock,
             .outbox, .testNotification, .transfers, .cancelTransfer, .retryTransfer, .logs, .alerts,
             .testAlerts:
             nil
@@ -204,7 +210,7 @@ extension Endpoint {
         case .checkAudit: [.unavailable]
         case .alerts: []
         case .testAlerts: [.noReceiver]
-        case .status, .past, .throttle, .uses: [.noSuchTask]
+        case .status, .past, .plan, .throttle, .uses: [.noSuchTask]
         case .runs: [.noSuchTask, .noSuchTag]
         case .days: [.noSuchTask, .badCursor]
         case .starts, .dead, .checkpoints: [.noSuchTask, .noSuchPlugin, .badCursor]

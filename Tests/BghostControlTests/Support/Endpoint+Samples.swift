@@ -149,6 +149,7 @@ extension Endpoint {
                     API.Backup(folder: "/var/backups/bghost-1", bytes: 98304, omitted: 0)
                 )
             )
+        case .plan: (200, Answer(Schema.plan, APISamples.plan))
         case .why: (200, Answer(Schema.why, API.Why(APISamples.readableExplanation)))
         case .simulateFact, .simulateClock:
             (

@@ -50,6 +50,12 @@ extension MemoryHost {
         return PastExplanation(task: task, at: at, .init(starts: skipped))
     }
 
+    func plan(_ question: PlanQuestion) throws(OperatorRefusal) -> API.Plan {
+        planQuestions.append(question)
+        if let task = question.task { try requireTask(task) }
+        return APISamples.plan
+    }
+
     func explain(_ id: String) throws(OperatorRefusal) -> TaskExplanation {
         if let explanation = explanations[id] { return explanation }
         try requireTask(id)

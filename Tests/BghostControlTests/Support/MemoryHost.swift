@@ -46,6 +46,7 @@ actor MemoryHost: HostControl {
     var pendingQuestions: [PendingQuestion] = []
     var deadLetterQuestions: [DeadLetterQuestion] = []
     var startQuestions: [StartQuestion] = []
+    var planQuestions: [PlanQuestion] = []
     var days: [RunDay] = []
     var dayQuestions: [RunDayQuestion] = []
     /// The dead letters that clients have asked to change.

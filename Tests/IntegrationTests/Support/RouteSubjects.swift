@@ -73,6 +73,13 @@ struct RouteSubjects {
                     "/v1/days?cursor=\(otherCursor)", "/v1/days?plugin=misbehave",
                 ]
             ),
+            "/v1/plan": (
+                ["/v1/plan", "/v1/plan?task=fail&hours=8784&each=5000&limit=5000"],
+                [
+                    "/v1/plan?task=nosuch", "/v1/plan?hours=0", "/v1/plan?hours=8785",
+                    "/v1/plan?each=0", "/v1/plan?limit=5001", "/v1/plan?days=7",
+                ]
+            ),
             "/v1/past": (
                 ["/v1/past?task=fail&at=2h", "/v1/past?task=late.task&at=2000-01-01"],
                 [
