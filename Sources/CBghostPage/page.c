@@ -28,6 +28,9 @@ static const unsigned char dead_js[] = {
 static const unsigned char dom_js[] = {
 #embed "page/dom.js"
 };
+static const unsigned char history_js[] = {
+#embed "page/history.js"
+};
 static const unsigned char icon_svg[] = {
 #embed "page/icon.svg"
 };
@@ -91,6 +94,7 @@ static const bghost_page_file files[] = {
   PAGE("chart.js", SCRIPT, chart_js),
   PAGE("dead.js", SCRIPT, dead_js),
   PAGE("dom.js", SCRIPT, dom_js),
+  PAGE("history.js", SCRIPT, history_js),
   PAGE("icon.svg", IMAGE, icon_svg),
   PAGE("logs.js", SCRIPT, logs_js),
   PAGE("main.js", SCRIPT, main_js),

@@ -8,7 +8,7 @@ import pytest
 from conftest import expect, goto
 
 UNAUTHORIZED = "status of 401"
-ACTIONS = re.compile(r"^(run |expire|stop|withdraw|redrive|discard|enable|disable|reload|back up|clear)", re.IGNORECASE)
+ACTIONS = re.compile(r"^(run |expire|stop|withdraw|redrive|discard|enable|disable|reload|back up|clear|check the|pause)", re.IGNORECASE)
 
 
 def login_page(page):
@@ -96,7 +96,7 @@ def test_the_role_read_shows_no_action(host, open_page, faults):
     page = open_page(host.read_address())
     expect(page.get_by_text("read-only")).to_be_visible()
     run = host.json("runs", "--limit", "1")["runs"][0]["id"]
-    for route in ("#/", "#/tasks", "#/tasks/test.blocked", "#/runs", f"#/runs/{run}", "#/waiting", "#/dead", "#/plugins", "#/logs", "#/system"):
+    for route in ("#/", "#/tasks", "#/tasks/test.blocked", "#/runs", f"#/runs/{run}", "#/waiting", "#/dead", "#/schedule", "#/plugins", "#/system"):
         goto(page, route)
         names = page.get_by_role("button").all_inner_texts()
         assert [name for name in names if ACTIONS.search(name)] == [], route

@@ -37,6 +37,19 @@ function notice(text, link) {
 
 export const dismiss = () => patch(notices);
 
+/** The command line that lists the same, to be copied. */
+export const asCommand = (...words) => {
+	const line = command(...words);
+	return el(
+		"details",
+		{ class: "line-of-list", "data-key": "command" },
+		el("summary", null, "As a command"),
+		el("div", { class: "command", tabindex: "0", role: "group", "aria-label": "Command line" }, el("code", null, line)),
+		// A browser has it for secure origins only, such as 127.0.0.1.
+		navigator.clipboard && el("button", { type: "button", class: "small", on: { click: () => navigator.clipboard.writeText(line).then(() => notice("Copied the command."), () => notice("The browser does not allow copying.")) } }, "Copy"),
+	);
+};
+
 let refresh = () => {};
 export const onChange = (call) => (refresh = call);
 
@@ -355,6 +368,20 @@ export const reload = (manifest, report) =>
 		done: (answer) => {
 			report(answer);
 			return { text: "Reloaded the manifest." };
+		},
+	});
+
+/** What a reload would change, without doing it. */
+export const checkReload = (manifest, report) =>
+	ask({
+		title: "Check the manifest",
+		effect: ["Reads ", name(manifest), " and says what a reload would change. Nothing changes."],
+		command: () => command("reload", "--dry-run"),
+		verb: "Check",
+		send: () => post("/v1/reload", { dryRun: "true" }),
+		done: (answer) => {
+			report(answer);
+			return { text: "Checked the manifest; nothing changed." };
 		},
 	});
 

@@ -24,7 +24,9 @@ function row(entry) {
 }
 
 const note = (text) => el("div", { class: "log gap" }, text);
-const filterOf = ({ level, task, plugin }) => ({ level, task, plugin });
+/** The daemon refuses a run that it does not know: an id that is still being typed. */
+const isRun = (text) => /^[0-9A-Z]{26}$/i.test(text ?? "");
+const filterOf = ({ level, task, plugin, run }) => ({ level, task, plugin, run: isRun(run) ? run : "" });
 
 /** Starts, restarts or stops the stream as the filters and the tab want it. */
 function follow(ctx) {
@@ -120,7 +122,9 @@ function view(ctx) {
 			choose(ctx, "level", "Level", [["", "All"], ...LEVELS.map((level) => [level, `${level} and above`])]),
 			choose(ctx, "task", "Task", allOf(names)),
 			choose(ctx, "plugin", "Plugin", allOf(plugins)),
+			search(ctx, "run", "Filter by run", "id of a run"),
 		),
+		query.run && !isRun(query.run) && el("p", { class: "fault", role: "alert", "data-key": "run" }, "The id of a run has 26 characters."),
 		local.fault && el("p", { class: "message bad" }, theirs(`${local.fault.message} (${local.fault.code})`)),
 		el("div", { class: "panel logs", "data-own": true, tabindex: "0", role: "log", "aria-live": "off", "aria-label": "Lines of the log", "data-key": "lines" }),
 	];

@@ -224,6 +224,10 @@ export async function kept(ctx, period, path, query, fresh) {
 	return answer;
 }
 
+/** Whether the daemon reads a text as a time: it would refuse one that is still being typed. */
+export const isTime = (text) => /^(\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?|\d\d:\d\d(:\d\d)?|\d{1,9}[smhd])$/.test(text ?? "");
+export const timeHint = "Give a time such as 03:00, 2026-11-21 03:00, 2026-11-21 or 2h (ago), in the zone of the manifest.";
+
 /** The filters of a list, and what they left. */
 export const filters = (result, ...fields) => el("div", { class: "filters", role: "search" }, fields, el("span", { class: "quiet", role: "status" }, result));
 

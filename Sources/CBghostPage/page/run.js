@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { act, expireRun, runNow, stopRun } from "./actions.js";
 import { el, svg } from "./dom.js";
-import { block, facts, faultOf, heading, json, panel, pluginLink, progressOf, prose, quiet, runBadge, runColumns, runLink, shortId, table, taskLink, theirs } from "./parts.js";
+import { block, facts, faultOf, heading, href, json, linkButton, panel, pluginLink, progressOf, prose, quiet, runBadge, runColumns, runLink, shortId, table, taskLink, theirs } from "./parts.js";
 import { bytes, count, duration, now, number, when } from "./time.js";
 
 /** How many runs and waiting requests that follow the run are shown. */
@@ -155,6 +155,7 @@ function view(ctx, { run, entries, attempts, followers }) {
 			isLive && act("Expire", () => expireRun(run)),
 			isLive && act("Stop", () => stopRun(run), null, "danger"),
 			!isLive && act("Run the task again", () => runNow(run.task)),
+			linkButton("Logs", href("logs", null, { run: run.id })),
 		),
 		el("div", { class: "lead" }, runBadge(run), taskLink(run.task), isLive ? progressOf(run) : quiet("ended ", when(run.endedAt))),
 		message && el("p", { class: `message ${run.outcome && run.outcome !== "succeeded" ? "bad" : ""}` }, theirs(message)),
@@ -192,6 +193,8 @@ function view(ctx, { run, entries, attempts, followers }) {
 					["Output", run.outputBytes ? bytes(run.outputBytes) : "none"],
 					["Library", run.librarySHA256 && el("code", { title: run.librarySHA256 }, `${run.librarySHA256.slice(0, 16)}…`)],
 					["Manifest", run.manifestSHA256 && el("code", { title: run.manifestSHA256 }, `${run.manifestSHA256.slice(0, 16)}…`)],
+					["Trace", run.traceparent && el("code", { title: run.traceparent }, theirs(run.traceparent.split("-")[1] ?? run.traceparent))],
+					["Parent span", run.traceParentSpan && el("code", null, theirs(run.traceParentSpan))],
 					["Fencing token", String(run.epoch)],
 				]),
 			),

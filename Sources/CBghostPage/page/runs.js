@@ -1,21 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
+import { asCommand } from "./actions.js";
 import { el } from "./dom.js";
-import { allOf, choose, filters, heading, pages, runColumns, table } from "./parts.js";
+import { allOf, choose, filters, heading, isTime, pages, runColumns, search, table, timeHint } from "./parts.js";
 import { count } from "./time.js";
 
 const PAGE = 50;
-const OUTCOMES = [["", "All"], ["unsuccessful", "Not successful"], ["running", "Running"], ["succeeded", "Succeeded"]];
-const SINCE = [["", "Any time"], ["1h", "1 hour"], ["24h", "24 hours"], ["7d", "7 days"]];
+const OUTCOMES = [["", "All"], ["unsuccessful", "Not successful"], ["running", "Running"], ["succeeded", "Succeeded"], ["failed", "Failed"], ["cancelledClean", "Cancelled"], ["killed", "Killed"], ["crashed", "Crashed"], ["lost", "Lost"], ["abandoned", "Abandoned"]];
+const SINCE = [["", "Any time"], ["1h", "1 hour"], ["24h", "24 hours"], ["7d", "7 days"], ["30d", "30 days"]];
+const FILTERS = ["task", "plugin", "tag", "outcome", "since", "until", "text"];
 
 /** A value of the address that is one of the choices; others may come from a link of another page. */
 const chosen = (choices, value) => (choices.some(([known]) => known === value) ? value : "");
 
+/** The conditions of the list, as the daemon and `bghost runs` take them. */
+const conditions = ({ task, plugin, tag, outcome, since, until, text }) => ({
+	task,
+	plugin,
+	tag,
+	outcome: chosen(OUTCOMES, outcome),
+	since: chosen(SINCE, since),
+	until: isTime(until) ? until : "",
+	text,
+});
+
+function commandOf(query) {
+	const { task, outcome, ...others } = conditions(query);
+	const options = Object.entries(others).filter(([, value]) => value).flatMap(([key, value]) => [`--${key}`, value]);
+	return asCommand("runs", task || null, ...(outcome === "unsuccessful" ? ["--failed"] : outcome ? ["--state", outcome] : []), ...options);
+}
+
 async function load(ctx, fresh) {
 	const { query, local } = ctx;
 	const answer = await ctx.get("/v1/runs", {
-		task: query.task,
-		outcome: chosen(OUTCOMES, query.outcome),
-		since: chosen(SINCE, query.since),
+		...conditions(query),
 		before: /^\d{1,18}$/.test(query.before ?? "") ? query.before : "",
 		limit: PAGE,
 	});
@@ -36,17 +53,23 @@ async function load(ctx, fresh) {
 
 function view(ctx, { next }) {
 	const { query, status, local } = ctx;
-	const names = [...new Set([...status.tasks.map((task) => task.id), ...(query.task ? [query.task] : [])])];
+	const known = (names, own) => allOf([...new Set(own ? [...names, own] : names)].sort());
 	return [
 		heading("Runs"),
 		filters(
 			[count(local.shown.length, "run"), query.before ? ", older" : ", newest first"],
-			choose(ctx, "task", "Task", allOf(names.sort())),
+			search(ctx, "text", "Filter by message", "text of the message"),
+			choose(ctx, "task", "Task", known(status.tasks.map((task) => task.id), query.task)),
+			choose(ctx, "plugin", "Plugin", known(status.plugins.map((plugin) => plugin.name), query.plugin)),
+			choose(ctx, "tag", "Tag", known(status.tasks.flatMap((task) => task.tags ?? []), query.tag)),
 			choose(ctx, "outcome", "Outcome", OUTCOMES),
 			choose(ctx, "since", "Since", SINCE),
+			search(ctx, "until", "Ended before", "until, such as 03:00"),
 		),
+		query.until && !isTime(query.until) && el("p", { class: "fault", role: "alert", "data-key": "until" }, timeHint),
+		commandOf(query),
 		local.held > 0 && el("p", { class: "held" }, el("button", { type: "button", on: { click: () => (scrollTo(0, 0), ctx.reload()) } }, `${count(local.held, "new run")} ↑`)),
-		el("div", { class: "panel" }, table("Runs", runColumns(true), local.shown, (run) => run.id, query.task || query.outcome || query.since ? "No run matches the filter." : "No task has run yet.")),
+		el("div", { class: "panel" }, table("Runs", runColumns(true), local.shown, (run) => run.id, FILTERS.some((key) => query[key]) ? "No run matches the filter." : "No task has run yet.")),
 		pages(ctx, "before", next),
 	];
 }

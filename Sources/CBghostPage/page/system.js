@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { act, backup, reload } from "./actions.js";
+import { act, backup, checkReload, reload } from "./actions.js";
 import { current } from "./api.js";
 import { el } from "./dom.js";
-import { badge, button, facts, heading, panel, prose, table, theirs } from "./parts.js";
+import { badge, button, facts, heading, panel, prose, quiet, table, theirs } from "./parts.js";
 import { count, when } from "./time.js";
 
 const PERIOD = 10000;
@@ -16,7 +16,7 @@ async function load(ctx, fresh) {
 
 const names = (title, list) => list.length > 0 && [title, el("span", null, list.map((name, index) => [index > 0 && ", ", theirs(name)]))];
 
-function report({ tasks, plugins, host, parked, unparked }) {
+function report({ tasks, plugins, host, parked, unparked, changes, dryRun }) {
 	const rows = [
 		names("Tasks added", tasks.added),
 		names("Tasks changed", tasks.changed),
@@ -28,7 +28,25 @@ function report({ tasks, plugins, host, parked, unparked }) {
 		parked > 0 && ["Held", `${count(parked, "request")} of removed tasks`],
 		unparked > 0 && ["Waiting again", count(unparked, "request")],
 	].filter(Boolean);
-	return panel("Last reload", { id: "reload" }, rows.length ? facts(rows) : el("p", { class: "empty" }, "The manifest has not changed."));
+	return panel(
+		dryRun ? "What a reload would change" : "Last reload",
+		{ id: "reload" },
+		rows.length ? facts(rows) : el("p", { class: "empty" }, dryRun ? "A reload would change nothing." : "The manifest has not changed."),
+		changes?.length > 0 &&
+			table(
+				"Changed keys",
+				[
+					["Of", (change) => [change.kind, change.name && [" ", theirs(change.name)]]],
+					["Key", (change) => change.key && el("code", null, theirs(change.key)), "fit"],
+					["Before", (change) => (change.before == null ? quiet("not given") : el("code", null, theirs(change.before)))],
+					["After", (change) => (change.after == null ? quiet(change.key ? "not given" : "") : el("code", null, theirs(change.after)))],
+					changes.some((change) => change.reason) && ["Why", (change) => prose(change.reason ?? "")],
+				],
+				changes,
+				(change) => `${change.kind} ${change.name} ${change.key ?? change.reason}`,
+				"",
+			),
+	);
 }
 
 function view(ctx, health) {
@@ -39,6 +57,7 @@ function view(ctx, health) {
 		heading(
 			"System",
 			null,
+			act("Check the manifest", () => checkReload(daemon.manifest, (answer) => ((local.report = answer), ctx.render()))),
 			act("Reload the manifest", () => reload(daemon.manifest, (answer) => ((local.report = answer), ctx.render()))),
 			act("Back up the state", backup),
 		),

@@ -4,6 +4,7 @@ import { durations } from "./chart.js";
 import { el } from "./dom.js";
 import { badge, block, facts, heading, href, isFailure, json, linkButton, panel, pluginLink, progressOf, prose, quiet, runBadge, runColumns, runLink, runtimeOf, table, tagLinks, theirs } from "./parts.js";
 import { bytes, count, duration, number, when } from "./time.js";
+import * as history from "./history.js";
 import { nextOf, startColumns } from "./schedule.js";
 import { stateOf } from "./tasks.js";
 
@@ -36,14 +37,15 @@ const gateName = (gate) => (gate.gate === "requirement" ? `requires ${gate.name}
 const without = (value) => (error) => (error.code ? value : Promise.reject(error));
 
 async function load(ctx, fresh) {
-	const [why, { runs }, throttle, own, plan] = await Promise.all([
+	const [why, { runs }, throttle, own, plan, past] = await Promise.all([
 		ctx.get("/v1/why", { id: ctx.id }),
 		ctx.get("/v1/runs", { task: ctx.id, limit: 50 }).catch(without({ runs: [] })),
 		ctx.get("/v1/throttle", { task: ctx.id }).catch(without({ tasks: [] })),
 		ctx.get("/v1/status", { task: ctx.id }).catch(without({ tasks: [] })),
 		nextOf(ctx, ctx.id, fresh).catch(without({ starts: [] })),
+		ctx.id.endsWith(".*") ? null : history.load(ctx, fresh).catch(without(null)),
 	]);
-	return { why, runs, starts: plan.starts, throttle: throttle.tasks[0] ?? null, task: own.tasks[0] ?? null };
+	return { past, why, runs, starts: plan.starts, throttle: throttle.tasks[0] ?? null, task: own.tasks[0] ?? null };
 }
 
 function gateTable(label, gates) {
@@ -125,7 +127,7 @@ function whyPanel(ctx, why) {
 	);
 }
 
-function view(ctx, { why, runs, starts, throttle, task }) {
+function view(ctx, { past, why, runs, starts, throttle, task }) {
 	const last = runs.find((run) => run.outcome) ?? why.last;
 	const first = why.requests[0];
 	const recent = runs.filter((run) => run.outcome).slice(0, 20);
@@ -188,6 +190,7 @@ function view(ctx, { why, runs, starts, throttle, task }) {
 			durations(runs.filter((run) => run.outcome)),
 			table("Runs of the task", runColumns(false), runs.slice(0, 20), (run) => run.id, "It has not run yet."),
 		),
+		past && history.view(ctx, past),
 	];
 }
 

@@ -10,10 +10,12 @@ const PARTS = 10;
 const HELD = "Needs attention";
 const DATE = "Waiting for their start time";
 
+const SUBMITTERS = [["", "All"], ["operator", "Operator"], ["manifest", "Manifest"], ["run", "Run"], ["plugin", "Plugin"]];
+
 /** One page; with a text, the parts of the list until a page is full. */
 async function load(ctx) {
-	const { task, text, cursor } = ctx.query;
-	const query = { task, limit: PAGE };
+	const { task, plugin, tag, text, cursor } = ctx.query;
+	const query = { task, plugin, tag, submitter: SUBMITTERS.some(([word]) => word === ctx.query.submitter) ? ctx.query.submitter : "", limit: PAGE };
 	let answer = await part(ctx, "/v1/pending", query, cursor);
 	const { total } = answer;
 	const found = [];
@@ -40,6 +42,7 @@ const startOf = (request) =>
 function view(ctx, { requests, total, next }) {
 	const { query, status } = ctx;
 	const names = [...new Set([...status.tasks.filter((task) => task.pending).map((task) => task.id), ...(query.task ? [query.task] : [])])].sort();
+	const known = (all, own) => allOf([...new Set(own ? [...all, own] : all)].sort());
 	// The daemon withdraws all of a task, of a tag, or all: exactly what such a list shows.
 	const mayWithdrawAll = total > 0 && !query.text && !query.plugin && !query.submitter && !(query.task && query.tag);
 	const isPart = Boolean(next || query.cursor);
@@ -57,9 +60,12 @@ function view(ctx, { requests, total, next }) {
 		filters(
 			[total != null && requests.length !== total && `${number(requests.length)} of `, count(total ?? requests.length, "request"), query.cursor && ", further ones"],
 			choose(ctx, "task", "Task", allOf(names)),
+			choose(ctx, "plugin", "Plugin", known(status.plugins.map((each) => each.name), query.plugin)),
+			choose(ctx, "tag", "Tag", known(status.tasks.flatMap((task) => task.tags ?? []), query.tag)),
+			choose(ctx, "submitter", "By", SUBMITTERS),
 			search(ctx, "text", "Filter by task or request", "task or request"),
 		),
-		sorted.length === 0 && el("p", { class: "panel calm" }, next ? "No request of this part matches the filter; there are more." : total ? "No request matches the filter." : "No request is waiting."),
+		sorted.length === 0 && el("p", { class: "panel calm" }, next ? "No request of this part matches the filter; there are more." : total || query.plugin || query.tag || query.submitter ? "No request matches the filter." : "No request is waiting."),
 		sorted.map(([reason, members]) =>
 			panel(
 				reason,
