@@ -101,6 +101,8 @@ class Daemon:
         self.log = self.folder / "daemon.log"
         self.write(manifest())
         self.process = None
+        #: The words of a program that runs the daemon.
+        self.prefix = []
 
     def write(self, value):
         self.config.write_text(json.dumps(value, indent=2))
@@ -108,7 +110,7 @@ class Daemon:
     def start(self):
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [BIN / "bghost", "--config", self.config, "--state-dir", self.folder / "state", "--control", self.control, "--log-format", "json"],
+                [*self.prefix, BIN / "bghost", "--config", self.config, "--state-dir", self.folder / "state", "--control", self.control, "--log-format", "json"],
                 stdout=log,
                 stderr=log,
             )

@@ -298,6 +298,17 @@ function renderBanners() {
 				state.answeredAt ? `What is shown is from ${precise(state.answeredAt).slice(0, 8)}. ` : "",
 				"The page goes on by itself when the daemon answers.",
 			),
+		status?.store?.failingSince &&
+			el(
+				"div",
+				{ class: "banner bad", "data-key": "store" },
+				el("strong", null, "The store is failing"),
+				" since ",
+				when(status.store.failingSince, "short"),
+				": ",
+				theirs(status.store.problem ?? "the reason is not known"),
+				". The daemon refuses new requests until it works again, and ends of runs wait for it.",
+			),
 		simulation &&
 			el(
 				"div",
