@@ -213,6 +213,19 @@ struct DashboardTests {
         }
     }
 
+    /// A slow line gets all of the pages at the first visit, and each program contains them.
+    @Test func `The pages are small`() throws {
+        let folder = PackageRoot.path + "/Sources/CBghostPage/page"
+        let sizes = try File.list(folder).map { name in
+            (name, try File.read("\(folder)/\(name)").count)
+        }
+        let size = sizes.reduce(0) { $0 + $1.1 }
+        #expect(size <= 160 << 10, "\(size) bytes: \(sizes.sorted { $0.1 > $1.1 }.prefix(5))")
+        let packed = try Command.run(["sh", "-c", "cat '\(folder)'/* | gzip -9 | wc -c"])
+        let packedSize = try #require(Int(packed.output.filter(\.isNumber)))
+        #expect(packedSize <= 48 << 10, "\(packedSize) bytes, packed")
+    }
+
     // MARK: - Not served
 
     @Test func `Without a dashboard a client learns how to get one`() async throws {

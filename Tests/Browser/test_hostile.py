@@ -2,6 +2,7 @@
 """Texts of plugins and operators are shown, and do nothing."""
 
 import json
+import re
 
 import pytest
 from conftest import HOSTILE, MARKUP, expect, goto
@@ -59,6 +60,66 @@ def test_the_reason_of_an_operator(host, page):
         expect_inert(page, "#/plugins")
     finally:
         host.run("enable", "broken")
+
+
+#: Keys whose values the daemon makes itself, of words, numbers or times.
+OWN = {"schema", "id", "request", "run", "state", "outcome", "level", "kind", "gate", "scope", "role", "day", "what", "isolation", "mode", "next", "layer", "crash", "submitterRun", "traceparent"}
+
+
+def hostile(value, key=""):
+    """A copy of an answer, in which each text of others is hostile."""
+    if isinstance(value, dict):
+        return {name: hostile(each, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return [hostile(each, key) for each in value]
+    # A time is read by the page.
+    if not isinstance(value, str) or key in OWN or key.endswith(("At", "SHA256")) or re.match(r"\d{4}-\d\d-\d\dT", value):
+        return value
+    return f"{value[:40]}{MARKUP} \u202e"
+
+
+@pytest.mark.parametrize("route", ["#/", "#/tasks", "#/tasks/test.blocked", "#/tasks/test.long", "#/runs", "#/waiting", "#/dead", "#/schedule", "#/plugins", "#/audit", "#/system"])
+def test_each_text_of_an_answer(host, page, route):
+    def answer(call):
+        response = call.fetch()
+        call.fulfill(response=response, body=json.dumps(hostile(response.json())))
+
+    # A page that was asked before it is left may still wait for its answer.
+    goto(page, "#/logs")
+    page.route(re.compile("/v1/(?!web|logs)"), answer)
+    expect_inert(page, route)
+    for summary in page.locator("main summary").all():
+        summary.click()
+    expect_inert(page, route)
+    page.unroute_all(behavior="wait")
+
+
+def test_the_reason_of_a_pause(host, page):
+    host.run("pause", "test.echo", "--reason", MARKUP + " \u202e")
+    try:
+        expect_inert(page, "#/tasks/test.echo")
+    finally:
+        host.run("resume", "test.echo")
+
+
+def test_the_labels_of_a_form(own, open_page):
+    value = json.loads(own.config.read_text())
+    value["tasks"]["test.echo"]["parametersSchema"] = {
+        "properties": {
+            MARKUP: {"type": "string", "description": MARKUP + " \u202e", "title": MARKUP},
+            "mode": {"enum": [MARKUP, "small"]},
+        },
+    }
+    own.write(value)
+    own.run("reload")
+    page = open_page(own.address())
+    goto(page, "#/tasks/test.echo")
+    page.get_by_role("button", name="Run now").click()
+    dialog = page.get_by_role("dialog", name="Run now")
+    expect(dialog).to_contain_text("<img src=x onerror=")
+    assert page.title() != "owned"
+    assert dialog.locator("img, script, iframe").count() == 0
+    assert not set(dialog.inner_text()) & set("\u202e\u202c")
 
 
 def test_addresses(page, faults):
