@@ -71,6 +71,9 @@ function parsed(text) {
 	);
 }
 
+/** A number of an answer, rounded if it is beyond 2^53; 0 if there is none. */
+export const rounded = (value) => Number(value?.rawJSON ?? value ?? 0);
+
 function address(path, query) {
 	// Not URLSearchParams, which writes a space as a plus: to the daemon a plus is a plus.
 	const pairs = Object.entries(query ?? {}).filter(([, value]) => value != null && value !== "");

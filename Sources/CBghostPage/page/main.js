@@ -176,7 +176,7 @@ async function refresh(fresh = false) {
 		state.pending = pending.total;
 		state.answeredAt = Date.now();
 		state.lostSince = null;
-		setClock(api.lastDate(), (status.daemon.simulation?.clockOffsetNanoseconds ?? 0) / 1e6);
+		setClock(api.lastDate(), api.rounded(status.daemon.simulation?.clockOffsetNanoseconds) / 1e6);
 		shown.data = data;
 		shown.fault = null;
 	} catch (error) {
@@ -286,7 +286,7 @@ function renderTop() {
 function renderBanners() {
 	const { status } = state;
 	const simulation = status?.daemon.simulation;
-	const offset = (simulation?.clockOffsetNanoseconds ?? 0) / 1e9;
+	const offset = api.rounded(simulation?.clockOffsetNanoseconds) / 1e9;
 	patch(
 		banners,
 		state.lostSince &&
