@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
-package import BghostPolicy
+package import BghostModel
 
 /// The learned uses of a task.
 package struct UseStatus: Codable, Equatable, Sendable {

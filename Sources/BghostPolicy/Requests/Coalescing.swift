@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostModel
 
 /// Selects shared start times for requests with a tolerance, so that one wake-up serves many of them.
 enum Coalescing {

@@ -2,6 +2,7 @@
 
 internal import BghostBase
 package import BghostCalendar
+package import BghostModel
 
 /// The state of an identifier that the store keeps beyond its requests and runs.
 package struct TaskMemory: Equatable, Codable, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
-internal import BghostModel
+package import BghostModel
 
 /// Learns when the results of a task are used, so that they are fresh by then.
 extension Scheduler {

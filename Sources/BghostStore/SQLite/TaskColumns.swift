@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostCalendar
+internal import BghostModel
 internal import BghostPolicy
 
 /// The columns of the row for a task's remembered state.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostAPI
+import BghostModel
 @testable import BghostPolicy
 import BghostTestSupport
 import Testing

@@ -9,13 +9,13 @@ internal import BghostBase
 /// follow.
 package struct UsePattern: Equatable, Codable, Sendable {
     /// The length of a half hour, nanoseconds.
-    static let halfHour: Int64 = 1_800_000_000_000
+    package static let halfHour: Int64 = 1_800_000_000_000
     /// How long before a usual use a run starts, nanoseconds.
-    static let lead = halfHour
+    package static let lead = halfHour
     /// The number of whole days before today that count.
-    static let daysMax: Int64 = 14
+    package static let daysMax: Int64 = 14
     /// The minimum number of days before any use counts as usual.
-    static let daysMin = 3
+    package static let daysMin = 3
 
     private static let halfHoursOfDay: Int64 = 48
 
@@ -30,15 +30,15 @@ package struct UsePattern: Equatable, Codable, Sendable {
     /// Oldest first, without duplicates.
     private var days: [Day] = []
 
-    init() {}
+    package init() {}
 
     package var isEmpty: Bool { days.isEmpty }
 
     /// The time for which a use counts at most, nanoseconds.
-    static let keptFor = (daysMax + 1) * halfHoursOfDay * halfHour
+    package static let keptFor = (daysMax + 1) * halfHoursOfDay * halfHour
 
     /// When the last use no longer counts, Unix nanoseconds; `nil` if there is no use.
-    var end: Int64? {
+    package var end: Int64? {
         days.last.map { $0.number.multipliedClamped(by: Self.halfHoursOfDay * Self.halfHour) }
             .map { $0.addingClamped(Self.keptFor) }
     }
@@ -47,7 +47,7 @@ package struct UsePattern: Equatable, Codable, Sendable {
     ///
     /// - Parameter now: Unix nanoseconds. Recorded days after this time were recorded while the clock was
     ///   wrong, and are removed.
-    mutating func add(now: Int64) {
+    package mutating func add(now: Int64) {
         let half = Self.floor(now, Self.halfHour)
         let today = Self.floor(half, Self.halfHoursOfDay)
         let mark = UInt64(1) << UInt64(half - today * Self.halfHoursOfDay)
@@ -60,7 +60,7 @@ package struct UsePattern: Equatable, Codable, Sendable {
     }
 
     /// The habit that was learned until a time, Unix nanoseconds.
-    func habit(now: Int64) -> Habit {
+    package func habit(now: Int64) -> Habit {
         let today = Self.floor(Self.floor(now, Self.halfHour), Self.halfHoursOfDay)
         let past = days.filter { $0.number < today && $0.number >= today - Self.daysMax }
         guard let first = past.first else { return Habit(days: 0, counts: []) }
@@ -103,7 +103,7 @@ extension UsePattern {
         /// The number of whole days that the habit was learned from.
         package let days: Int
         /// The number of those days on which each half hour was used; empty if there are no days.
-        let counts: [Int]
+        package let counts: [Int]
 
         /// Whether a half hour of the day was used on at least half of the days.
         private func isUsual(_ half: Int64) -> Bool {
@@ -128,7 +128,7 @@ extension UsePattern {
         ///   - earliest: the start of the window, Unix nanoseconds.
         ///   - tolerance: the length of the window, nanoseconds.
         /// - Returns: `nil` if no usual use suggests a time within the window.
-        func start(notBefore earliest: Int64, tolerance: Int64) -> Int64? {
+        package func start(notBefore earliest: Int64, tolerance: Int64) -> Int64? {
             guard tolerance > 0, earliest >= 0, !beginnings.isEmpty else { return nil }
             let half = earliest / UsePattern.halfHour
             // Results are already in use, so start at once.
