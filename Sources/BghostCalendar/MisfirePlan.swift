@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+
 /// The misfire plan of a schedule: which past scheduled times to submit now, and which one is next.
 ///
 /// The scheduler computes it at the schedule's timer, after a start, after a clock step and after an edit. It
@@ -37,17 +39,21 @@ package struct MisfirePlan: Equatable, Sendable {
         /// A time that is not later than this is on time, so it gets a run even with `skip`.
         package var onTime: Int64
         package var offset: StableOffset
+        /// The longest random delay of a start; a start that waits for its delay is on time.
+        package var randomDelay: Int64
 
         init(
             policy: Policy = .once,
             startDeadline: Int64? = nil,
             onTime: Int64 = 60_000_000_000,
-            offset: StableOffset = .none
+            offset: StableOffset = .none,
+            randomDelay: Int64 = 0
         ) {
             self.policy = policy
             self.startDeadline = startDeadline
-            self.onTime = onTime
+            self.onTime = onTime.addingClamped(randomDelay)
             self.offset = offset
+            self.randomDelay = randomDelay
         }
     }
 
@@ -132,7 +138,8 @@ package struct MisfirePlan: Equatable, Sendable {
             case .skip: (1, rules.onTime)
             case .all(let max): (Swift.min(max, Self.timesMax, due.count), Int64.max)
             }
-        let latenessMax = min(lateness, rules.startDeadline ?? Int64.max)
+        let deadline = rules.startDeadline?.addingClamped(rules.randomDelay)
+        let latenessMax = min(lateness, deadline ?? Int64.max)
         var time: Int64? = due.latest
         var taken = 0
         while let candidate = time, candidate > due.after, times.count < wanted,

@@ -11,6 +11,7 @@ package struct Recurrence: Equatable, Sendable {
     private enum Kind: Equatable, Sendable {
         case calendar(CalendarSchedule)
         case every(interval: Int64, anchor: Int64)
+        case once(Int64)
     }
 
     /// The minimum interval between two scheduled times, nanoseconds.
@@ -56,6 +57,11 @@ package struct Recurrence: Equatable, Sendable {
         )
     }
 
+    /// A single time, Unix nanoseconds.
+    package static func once(_ time: Int64) -> Recurrence {
+        Recurrence(minInterval: .max, kind: .once(time))
+    }
+
     /// The first time after an instant; `nil` if there is none within 64 bits.
     package func next(after instant: Int64) -> Int64? {
         switch kind {
@@ -64,6 +70,7 @@ package struct Recurrence: Equatable, Sendable {
         case .every(let interval, let anchor):
             let step = Self.floorDivide(Int128(instant) - Int128(anchor), Int128(interval)) + 1
             return Int64(exactly: Int128(anchor) + step * Int128(interval))
+        case .once(let time): return time > instant ? time : nil
         }
     }
 
@@ -75,6 +82,7 @@ package struct Recurrence: Equatable, Sendable {
         case .every(let interval, let anchor):
             let step = Self.floorDivide(Int128(instant) - Int128(anchor), Int128(interval))
             return Int64(exactly: Int128(anchor) + step * Int128(interval))
+        case .once(let time): return time <= instant ? time : nil
         }
     }
 
@@ -94,6 +102,7 @@ package struct Recurrence: Equatable, Sendable {
             let first = Self.floorDivide(Int128(low) - Int128(anchor), Int128(interval))
             let last = Self.floorDivide(Int128(high) - Int128(anchor), Int128(interval))
             return Int(clamping: last - first)
+        case .once(let time): return time > low && time <= high ? 1 : 0
         }
     }
 

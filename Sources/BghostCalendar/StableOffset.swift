@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+
 /// A constant delay that spreads the starts of a schedule over the machines of a fleet.
 ///
 /// Scheduled times do not move; only the start is later by the offset. Misfires are computed from them, and a
@@ -28,6 +30,11 @@ package struct StableOffset: Equatable, Sendable {
         // UTF-8 text never contains 0xFF, so ("ab", "c") and ("a", "bc") differ.
         let hash = sipHash13(Array(machine.utf8) + [0xFF] + Array(identifier.utf8))
         nanoseconds = Int64(hash % UInt64(window))
+    }
+
+    /// The same offset with a further delay, nanoseconds.
+    func adding(_ delay: Int64) -> StableOffset {
+        StableOffset(nanoseconds: nanoseconds.addingClamped(delay))
     }
 
     /// The start that belongs to a scheduled time; `nil` if it is beyond 64 bits.

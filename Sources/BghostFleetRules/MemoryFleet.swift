@@ -291,7 +291,9 @@ package struct MemoryFleet: PartitionStore, Sendable {
         }
     }
 
-    private func isFirst(_ request: Request) -> Bool { !request.isManual && !request.isRetry }
+    private func isFirst(_ request: Request) -> Bool {
+        !request.isManual && !request.isRetry && !request.isAppended
+    }
 
     private mutating func apply(_ batch: FleetBatch) {
         var requests: [RunID: Request] = [:]

@@ -214,6 +214,8 @@ struct HostOwners {
             manifestPath: configuration.manifestPath,
             slots: configuration.manifest.slots,
             machineID: MachineID.read() ?? "",
+            // Without an id, each start of the daemon counts as a boot.
+            bootID: BootID.read() ?? "unknown \(random.next())",
             seed: random.next()
         )
     }

@@ -29,6 +29,8 @@ package struct Ledger: Sendable {
         case beforeItsDate(RunID)
         /// A run started after its request's latest date.
         case afterItsDate(RunID)
+        /// An appended request started while another one of its task was running or waited for a retry.
+        case outOfOrder(RunID)
         /// A time of a schedule was served twice.
         case servedTwice(task: String, scheduledTime: Int64)
         /// The epoch of a run is not greater than all earlier ones.
@@ -50,7 +52,7 @@ package struct Ledger: Sendable {
     /// The number of accepted requests, and of those that have ended.
     private(set) var accepted = 0
     private(set) var finished = 0
-    /// The one pending request of each task that is neither a retry nor a manual run.
+    /// The one pending request of each task that is neither a retry, nor appended, nor a manual run.
     private var first: [String: RunID] = [:]
     private var served: [String: Set<Int64>] = [:]
     private var newestEpoch: UInt64 = 0
@@ -102,7 +104,7 @@ package struct Ledger: Sendable {
     }
 
     private mutating func wait(_ request: Request) throws(Fault) {
-        if !request.isManual, !request.isRetry {
+        if !request.isManual, !request.isRetry, !request.isAppended {
             guard first[request.task] == nil else { throw .secondPending(request.task) }
             first[request.task] = request.id
         }
@@ -127,6 +129,12 @@ package struct Ledger: Sendable {
         if !request.isManual {
             guard request.earliestBegin ?? .min <= now else { throw .beforeItsDate(request.id) }
             guard request.latestBegin ?? .max >= now else { throw .afterItsDate(request.id) }
+        }
+        if request.isAppended, !request.isRetry {
+            let isFree =
+                !leases.values.contains { $0.request.task == request.task }
+                && !pending.values.contains { $0.task == request.task && $0.isRetry }
+            guard isFree else { throw .outOfOrder(request.id) }
         }
         if let scheduledTime = request.scheduledTime, !request.isRetry, !request.isManual {
             guard served[request.task, default: []].insert(scheduledTime).inserted else {

@@ -13,6 +13,9 @@ package struct SchedulePlan: Equatable, Sendable {
         package var task: String
         /// The start is not before this time, Unix nanoseconds.
         package var start: Int64
+        /// The start is not delayed at random beyond this time, Unix nanoseconds; `nil` without a random
+        /// delay.
+        package var latest: Int64?
         /// The offset of the schedule's zone from UTC at that time, seconds.
         package var zoneOffset: Int64
         package var zone: String
@@ -53,7 +56,7 @@ package struct SchedulePlan: Equatable, Sendable {
         let task: String
         let schedule: TaskSchedule
         let recurrence: Recurrence
-        let offset: StableOffset
+        let rules: MisfirePlan.Rules
         let zone: ZoneTable
         /// Whether its times depend on when the plan begins.
         let isCounted: Bool
@@ -69,7 +72,7 @@ package struct SchedulePlan: Equatable, Sendable {
 
         /// The line at its next start; `nil` if there is none within 64 bits.
         var following: Line? {
-            guard let slot = recurrence.next(after: slot), let start = offset.start(of: slot)
+            guard let slot = recurrence.next(after: slot), let start = rules.offset.start(of: slot)
             else { return nil }
             var line = self
             (line.slot, line.start) = (slot, start)
@@ -130,7 +133,7 @@ package struct SchedulePlan: Equatable, Sendable {
                     count: 1
                         + line.recurrence.count(
                             after: line.firstSlot,
-                            through: line.offset.scheduledTime(through)
+                            through: line.rules.offset.scheduledTime(through)
                         ),
                     listedThrough: line.start
                 )
@@ -173,9 +176,13 @@ package struct SchedulePlan: Equatable, Sendable {
         machine: String,
         since: Int64?
     ) -> Line? {
-        // The manifest's reader has reported a schedule without dates.
-        guard let recurrence = try? schedule.recurrence(since: since ?? from) else { return nil }
-        let offset = schedule.rules(identifier: task, machine: machine).offset
+        // The boots of the machine are not known in advance.
+        guard !schedule.isOfBoot,
+            // The manifest's reader has reported a schedule without dates.
+            let recurrence = try? schedule.recurrence(since: since ?? from)
+        else { return nil }
+        let rules = schedule.rules(identifier: task, machine: machine)
+        let offset = rules.offset
         let before = offset.scheduledTime(from).subtractingReportingOverflow(1)
         guard !before.overflow, let slot = recurrence.next(after: before.partialValue),
             let start = offset.start(of: slot)
@@ -190,7 +197,7 @@ package struct SchedulePlan: Equatable, Sendable {
             task: task,
             schedule: schedule,
             recurrence: recurrence,
-            offset: offset,
+            rules: rules,
             zone: zone,
             isCounted: isCounted && since == nil,
             firstSlot: slot,
@@ -213,6 +220,8 @@ package struct SchedulePlan: Equatable, Sendable {
         return Start(
             task: line.task,
             start: line.start,
+            latest: line.rules.randomDelay > 0
+                ? line.start.addingClamped(line.rules.randomDelay) : nil,
             zoneOffset: offset,
             zone: line.zone.name,
             note: note

@@ -25,10 +25,17 @@ package struct PlanView {
                 .init(Self.local(start.start, offset: start.zoneOffset)),
                 .init(TerminalText.escaped(start.zone)),
                 .init(TerminalText.escaped(start.task)),
-                .init(start.note, .dim),
+                .init(Self.note(start), .dim),
             ])
         }
         return table.text(style) + (plan.isCutOff ? "and more; --limit shows them\n" : "") + changes
+    }
+
+    private static func note(_ start: SchedulePlan.Start) -> String {
+        guard let latest = start.latest else { return start.note }
+        let end = local(latest, offset: start.zoneOffset)
+        let text = "at random until " + end.dropFirst(11).prefix(8)
+        return start.note.isEmpty ? text : "\(text); \(start.note)"
     }
 
     /// A change of the clock, and the starts that it skips, in one line.

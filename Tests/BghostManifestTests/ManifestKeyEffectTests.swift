@@ -95,7 +95,7 @@ import Testing
             section == key.section && !fields.isEmpty ? ", \(fields)" : ""
         }
         let isOfCalendars = ["gap", "fold", "timeZone", "runs"].contains(key.path[0])
-        var usual = isOfCalendars ? calendar : interval
+        var usual = isOfCalendars ? calendar : key.path == ["onBoot"] ? [:] : interval
         if key.section == "tasks" { usual[key.path[0]] = nil }
         let host = key.path == ["runs"] ? ", \"fleet\": { \(text(fleet)) }" : ""
         let task = usual.isEmpty ? "" : ", " + text(usual)

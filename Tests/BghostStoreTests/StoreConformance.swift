@@ -114,6 +114,7 @@ extension StoreConformance {
         requests[2].parameters = ""
         requests[2].submitter = .plugin("weather")
         requests[2].task = ""
+        requests[2].isAppended = true
         for request in requests { try await commit(.accepted(request, replacing: nil)) }
         #expect(try pending() == requests.sorted { $0.id < $1.id })
     }

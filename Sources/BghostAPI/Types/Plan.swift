@@ -40,6 +40,8 @@ extension API {
         package var task: String
         /// The start is not before this time.
         @Formatted<RFC3339> package var start: Int64
+        /// The start is not delayed at random beyond this time; null without `randomDelay`.
+        @FormOrNull<RFC3339> package var latest: Int64?
         /// The time zone of the schedule.
         package var zone: String
         /// The offset of the zone from UTC at that time, seconds.
@@ -50,12 +52,14 @@ extension API {
         package init(
             task: String,
             start: Int64,
+            latest: Int64? = nil,
             zone: String,
             zoneOffsetSeconds: Int64,
             note: String
         ) {
             self.task = task
             self.start = start
+            self.latest = latest
             self.zone = zone
             self.zoneOffsetSeconds = zoneOffsetSeconds
             self.note = note

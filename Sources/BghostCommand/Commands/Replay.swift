@@ -60,6 +60,7 @@ struct Replay: ParsableCommand {
                 manifestPath: ControlLocation.normalized(config.first ?? ""),
                 slots: header.slots,
                 machineID: header.machineID,
+                bootID: header.bootID ?? "",
                 seed: UInt64(header.seed) ?? 0
             ),
             later: manifests

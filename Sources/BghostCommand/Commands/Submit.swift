@@ -56,8 +56,8 @@ struct Submit: ClientCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What becomes of a request that is pending: replace, keep or update (new parameters,"
-                + " same dates).",
+            "What becomes of a request that is pending: replace, keep, update (new parameters,"
+                + " same dates), or append (the new one begins after it, and after runs).",
             valueName: "what"
         )
     )

@@ -12,6 +12,8 @@ enum DecisionJournal {
         var version: String
         var slots: Int
         var machineID: String
+        /// `nil` in the recordings of older versions.
+        var bootID: String?
         /// As text, because numbers in JSON have fewer digits.
         var seed: String
         /// The fingerprint of the manifest.
@@ -29,6 +31,7 @@ enum DecisionJournal {
             version: version,
             slots: settings.slots,
             machineID: settings.machineID,
+            bootID: settings.bootID,
             seed: String(settings.seed),
             // The manifest itself may contain secrets.
             manifest: settings.manifest.fingerprint

@@ -74,6 +74,7 @@ extension API.Plan {
                 API.PlannedStart(
                     task: start.task,
                     start: start.start,
+                    latest: start.latest,
                     zone: start.zone,
                     zoneOffsetSeconds: start.zoneOffset,
                     note: start.note

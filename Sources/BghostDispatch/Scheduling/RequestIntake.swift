@@ -38,7 +38,7 @@ package final class RequestIntake {
             if let request = try await accept(submission, isManual: isManual) {
                 return Accepted(request: request)
             }
-            if let other = dispatcher.scheduler.pending(submission.task) {
+            if let other = dispatcher.scheduler.pendingOrAppended(submission.task) {
                 return Accepted(request: other, isEarlier: true)
             }
             // The other request is still being stored, which may fail. Wait for its result and try again.

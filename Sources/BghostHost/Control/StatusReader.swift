@@ -173,7 +173,9 @@ final class StatusReader {
                 plugin: catalog.plugin(ofTask: task).name,
                 kind: catalog.tasks[task].kind,
                 running: running[identifier] ?? [],
-                pending: dispatcher.scheduler.pending(identifier).map { describer.describe($0) },
+                pending: dispatcher.scheduler.pendingOrAppended(identifier).map {
+                    describer.describe($0)
+                },
                 deadLetters: commits.deadLetters.tasks[identifier] ?? 0,
                 pause: dispatcher.scheduler.pauses(of: identifier).first,
                 tags: catalog.tasks[task].tags

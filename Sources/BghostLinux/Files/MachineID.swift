@@ -12,3 +12,14 @@ package enum MachineID {
         return nil
     }
 }
+
+/// The id of this boot of the machine: the kernel makes a random one at each.
+package enum BootID {
+    /// The id, a UUID as text; `nil` where the kernel does not show it.
+    package static func read() -> String? {
+        let file = SmallFile.read("/proc/sys/kernel/random/boot_id", bytesMax: 64)
+        guard case .success(let bytes) = file else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self).prefix { $0.isHexDigit || $0 == "-" }
+        return text.utf8.count == 36 ? String(text) : nil
+    }
+}

@@ -49,8 +49,11 @@ extension ManifestBuilder {
         if schedule?.isCalendar != true {
             report(
                 .onceWithoutCalendar,
-                schedule == nil
-                    ? "has no schedule" : "the times of `every` are different on each host",
+                schedule.map {
+                    $0.isOfBoot
+                        ? "each host boots at a time of its own"
+                        : "the times of `every` are different on each host"
+                } ?? "has no schedule",
                 "write a `calendar`, whose times are the same on all hosts, or remove `runs`"
             )
         }

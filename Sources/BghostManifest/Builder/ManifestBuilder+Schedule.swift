@@ -14,7 +14,7 @@ extension ManifestBuilder {
         let node = entry.node
         guard let times = times(entry, host) else { return nil }
         if identifier.isFamily {
-            refuse(node["calendar"] == nil ? "every" : "calendar", of: entry)
+            refuse(["calendar", "every"].first { node[$0] != nil } ?? "onBoot", of: entry)
         }
         let most = node["misfireMax"]?.int64.map { Int(clamping: $0) } ?? 10
         let misfire: MisfirePlan.Policy =
@@ -27,7 +27,8 @@ extension ManifestBuilder {
             times: times,
             misfire: misfire,
             startDeadline: duration(node["startDeadline"]),
-            window: duration(node["offset"]?["window"]) ?? .zero
+            window: duration(node["offset"]?["window"]) ?? .zero,
+            randomDelay: duration(node["randomDelay"]) ?? .zero
         )
     }
 
@@ -49,6 +50,7 @@ extension ManifestBuilder {
     private func times(_ entry: ManifestEntry, _ host: HostSettings) -> TaskSchedule.Times? {
         let node = entry.node
         let interval = duration(node["every"])
+        if let boot = bootTimes(entry) { return boot }
         // `TextFormat` has reported a text that is none.
         guard let text = node["calendar"]?.string, let expression = try? CalendarExpression(text)
         else {
@@ -71,6 +73,29 @@ extension ManifestBuilder {
             gap: node["gap"]?.string.flatMap(GapPolicy.init) ?? .shift,
             fold: node["fold"]?.string.flatMap(FoldPolicy.init) ?? .first
         )
+    }
+
+    /// Reads `onBoot`, and reports keys that say nothing beside it; `nil` if the task has no such schedule.
+    private func bootTimes(_ entry: ManifestEntry) -> TaskSchedule.Times? {
+        guard let node = entry.node["onBoot"], node.bool != false else { return nil }
+        let others = [
+            "calendar", "every", "timeZone", "gap", "fold", "misfire", "misfireMax",
+            "startDeadline",
+        ]
+        for key in others where entry.node[key] != nil {
+            let span = entry.node.object?.first { $0.key == key }?.keySpan
+            collector.report(
+                .badOnBoot,
+                at: span ?? entry.keySpan,
+                in: entry.source,
+                "task \(entry.name.quoted) has both `onBoot` and `\(key)`",
+                help: key == "calendar" || key == "every"
+                    ? "remove one of them, or define a second task with the same handler"
+                    : "remove `\(key)`: a start at a boot is never missed"
+            )
+        }
+        // A text that is no duration is reported already.
+        return .boot(after: duration(node) ?? .zero)
     }
 
     private func reportWithoutCalendar(_ key: String, of entry: ManifestEntry) {

@@ -212,17 +212,19 @@ struct StructureCheck {
 
     private func checkScalar(_ member: JSONMember, as type: ManifestType, in context: Context) {
         switch (type, member.value.value) {
-        case (.flag, .bool), (.flagOrSection, .bool): break
+        case (.flag, .bool), (.flagOrSection, .bool), (.flagOrDuration, .bool): break
         case (.version, .number): checkVersion(member)
         case (.whole(let range), .number): checkWhole(member, range, context)
-        case (.duration(let range), .string(let text)):
+        case (.duration(let range), .string(let text)),
+            (.flagOrDuration(let range), .string(let text)):
             checkQuantity(text, .duration, .badDuration, range, member, type, context)
         case (.size(let range), .string(let text)):
             checkQuantity(text, .size, .badSize, range, member, type, context)
         case (.share(let range), .string(let text)):
             checkQuantity(text, .share, .badShare, range, member, type, context)
         case (.share, .number): reportBareNumber(member, .share, context)
-        case (.duration, .number): reportBareNumber(member, .duration, context)
+        case (.duration, .number), (.flagOrDuration, .number):
+            reportBareNumber(member, .duration, context)
         case (.size, .number): reportBareNumber(member, .size, context)
         case (.word(let words, let reserved), .string(let text)):
             checkWord(text, words, reserved, member, context)

@@ -22,6 +22,7 @@ struct TaskCheck {
         checkParameters(of: task, entry)
         checkSchema(of: task, entry)
         checkInterval(of: task, entry)
+        checkRandomDelay(of: task, entry)
     }
 
     private func checkParameters(of task: TaskDefinition, _ entry: ManifestEntry) {
@@ -67,6 +68,32 @@ struct TaskCheck {
                 "task \(entry.name.quoted) does not fit its `parametersSchema`: \(fault)"
             )
         }
+    }
+
+    private func checkRandomDelay(of task: TaskDefinition, _ entry: ManifestEntry) {
+        guard let node = entry.node["randomDelay"] else { return }
+        guard let schedule = task.schedule else {
+            // Without a schedule because of another fault, that one is reported.
+            guard ["every", "calendar"].allSatisfy({ entry.node[$0] == nil }) else { return }
+            return collector.report(
+                .badRandomDelay,
+                at: entry.node.object?.first { $0.key == "randomDelay" }?.keySpan ?? node.span,
+                in: entry.source,
+                "task \(entry.name.quoted) has a `randomDelay` but no schedule whose starts it delays",
+                help: "write a `calendar`, `every` or `onBoot`, or remove `randomDelay`"
+            )
+        }
+        guard let spacing = schedule.leastSpacing, schedule.randomDelay >= spacing else { return }
+        let least = TaskSchedule.text(of: spacing)
+        collector.report(
+            .badRandomDelay,
+            at: node.span,
+            in: entry.source,
+            "task \(entry.name.quoted) may start \(node.string ?? "") late, but its next start may come"
+                + " \(least) after the one before",
+            label: "not shorter than \(least)",
+            help: "shorten `randomDelay` to less than \(least), or let the task start less often"
+        )
     }
 
     /// Checks only values that the manifest states; a default says nothing about this task.

@@ -239,8 +239,8 @@ extension DiagnosticCode {
             """
         case .needsExactIdentifier:
             """
-            `submitAtStart`, `every` and `calendar` submit requests by themselves, and a request is \
-            for one identifier. A family stands for many, so nothing could be submitted.
+            `submitAtStart`, `every`, `calendar` and `onBoot` submit requests by themselves, and a request \
+            is for one identifier. A family stands for many, so nothing could be submitted.
             """
         case .badCalendar:
             """
@@ -324,6 +324,19 @@ extension DiagnosticCode {
             """
             `then` names at most 16 tasks, each once: a task has one pending request, so a second one would \
             replace the first. A task that it names may name further ones.
+            """
+        case .badRandomDelay:
+            """
+            `randomDelay` delays each start of a schedule by a random part of a duration, such as \
+            "10m". It must be shorter than the time between two starts: a later one could come before. \
+            A task without a schedule has no starts to delay; give the requests that you \
+            submit an earliest date instead.
+            """
+        case .badOnBoot:
+            """
+            `onBoot` is a schedule with one start in each boot of the machine. A task has one schedule, so \
+            it has no `calendar` and no `every` beside it; and keys about starts that were missed say \
+            nothing, since the daemon serves the boot whenever it starts.
             """
         case .tooManyProblems:
             "There are more problems than are worth reading at once. Mend the first ones and try again."

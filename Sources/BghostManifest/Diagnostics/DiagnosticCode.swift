@@ -75,6 +75,10 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case chainCycle = "BG1075"
     case badChain = "BG1076"
 
+    // Schedules.
+    case badRandomDelay = "BG1077"
+    case badOnBoot = "BG1078"
+
     // The surroundings.
     case unresolvedSecret = "BG2004"
 

@@ -55,6 +55,8 @@ indirect enum ManifestType: Sendable {
     case settings
     /// True, false or a section.
     case flagOrSection(ManifestSection)
+    /// True, false or a duration in milliseconds.
+    case flagOrDuration(ClosedRange<UInt64>)
     /// One of the words, or a section.
     case wordOrSection([String], ManifestSection)
     /// The key belongs to the format but is not supported yet; the text says what to use instead.
@@ -88,6 +90,8 @@ extension ManifestType {
             return "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .duration(let range):
             return "a duration from " + QuantityNotation.duration.describe(range)
+        case .flagOrDuration(let range):
+            return "true, false or " + ManifestType.duration(range).needs
         case .size(let range): return "a size from " + QuantityNotation.size.describe(range)
         case .share(let range): return "a share from " + QuantityNotation.share.describe(range)
         case .word(let words, _):

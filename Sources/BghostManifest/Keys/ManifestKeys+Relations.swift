@@ -49,7 +49,8 @@ extension ManifestKeys {
                 default: "\"replace\"",
                 """
                 What becomes of a request of it that is pending: it is replaced, it is kept and none \
-                is submitted, or it is replaced by one with the same dates.
+                is submitted, it is replaced by one with the same dates, or the new one is appended and \
+                begins after it.
                 """
             ),
         ]

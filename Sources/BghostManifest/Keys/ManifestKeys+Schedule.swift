@@ -18,6 +18,15 @@ extension ManifestKeys {
             "When requests are submitted, as cron with five fields or six (seconds first)."
         ),
         ManifestKey(
+            "onBoot",
+            .flagOrDuration(1...7 * day),
+            default: "false",
+            """
+            A request is submitted once in each boot of the machine: true for at once, or how long \
+            after the boot.
+            """
+        ),
+        ManifestKey(
             "timeZone",
             .text(.timeZone),
             "The IANA zone of the calendar; the default is the host's `timeZone`, or UTC."
@@ -61,6 +70,14 @@ extension ManifestKeys {
             "offset",
             .section(offset),
             "Spreads the machines of a fleet: each begins a constant while later."
+        ),
+        ManifestKey(
+            "randomDelay",
+            .duration(1...day),
+            """
+            Each start is later by a random part of this, drawn anew; it must be shorter than the \
+            time between two starts.
+            """
         ),
         ManifestKey(
             "tolerance",

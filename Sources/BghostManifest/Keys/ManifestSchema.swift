@@ -40,7 +40,7 @@ enum ManifestSchema {
     private static func property(_ key: ManifestKey) -> [JSONMember] {
         var summary = key.summary
         switch key.type {
-        case .duration, .size, .share: summary += " It is \(key.type.needs)."
+        case .duration, .flagOrDuration, .size, .share: summary += " It is \(key.type.needs)."
         case .reserved(let advice):
             summary += " This version cannot honour it yet: \(advice)."
         default: break
@@ -105,6 +105,16 @@ enum ManifestSchema {
                     .array([
                         JSONNode(.object([member("type", .string("boolean"))])),
                         JSONNode(.object(object(section))),
+                    ])
+                )
+            ]
+        case .flagOrDuration:
+            [
+                member(
+                    "anyOf",
+                    .array([
+                        JSONNode(.object([member("type", .string("boolean"))])),
+                        JSONNode(.object(string(pattern: QuantityNotation.duration.pattern))),
                     ])
                 )
             ]

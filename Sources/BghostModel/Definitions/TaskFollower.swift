@@ -9,6 +9,9 @@ package enum ConflictPolicy: String, Equatable, Codable, Sendable, CaseIterable 
     /// The new request replaces the pending one but keeps its dates, so that repeated submissions with
     /// newer parameters do not postpone the run.
     case update
+    /// The new request waits until those before it have ended: the pending one, retries and runs. Each
+    /// appended request waits for the one before, in order.
+    case append
 }
 
 /// A task that is submitted when a run of another task ends with success: an element of its `then`.

@@ -31,7 +31,7 @@ extension PendingRequestIndex.Entries {
     func heldBytes(_ number: Int) -> Int {
         var bytes = rows[number].heldBytes
         if rows[number].isOfPluginEntry { bytes += identifierBytes(number) }
-        for place in extras(number).map({ Array($0.retries.all) }) ?? [] {
+        for place in extras(number).map({ Array($0.retries.all) + $0.appended.all }) ?? [] {
             bytes += place.request.heldBytes
         }
         return bytes

@@ -30,10 +30,10 @@ extension PendingRequestIndex {
             if before.handlerQueue != kind.handlerQueue {
                 touchedQueues.formUnion([before.handlerQueue, kind.handlerQueue])
             }
-            if entries.rows[entry].countsInQuota {
-                submitted[before.quota] -= 1
-                submitted[kind.quota] += 1
-            }
+            let counted =
+                entries.appendedByPlugins(entry) + (entries.rows[entry].countsInQuota ? 1 : 0)
+            submitted[before.quota] -= counted
+            submitted[kind.quota] += counted
             if before.group != kind.group {
                 touched.formUnion([before.group, kind.group])
                 let bytes = entries.heldBytes(entry)

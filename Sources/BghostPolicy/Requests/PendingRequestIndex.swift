@@ -129,6 +129,9 @@ package struct PendingRequestIndex: Sendable {
         } else if request.isRetry {
             entries.changeExtras(entry) { $0.retries.append(place) }
             addHeldBytes(request.heldBytes, ofGroup: entries.kind(entry).group)
+        } else if request.isAppended {
+            entries.changeExtras(entry) { $0.appended.append(place) }
+            countAppended(request, 1, entry: entry)
         } else {
             replaced = entries.pending(entry)
             setPending(place, entry: entry)
@@ -174,6 +177,7 @@ package struct PendingRequestIndex: Sendable {
             for place in entries.extras(entry).map({ Array($0.retries.all) }) ?? [] {
                 addHeldBytes(-place.request.heldBytes, ofGroup: entries.kind(entry).group)
             }
+            _ = withdrawAppended(entry: entry)
             entries.changeExtras(entry) { $0 = Extras(delayedUntil: $0.delayedUntil) }
             dequeueIfEmpty(entry)
             noteIfIdle(entry)
@@ -301,6 +305,7 @@ package struct PendingRequestIndex: Sendable {
             addHeldBytes(-bytes, ofGroup: entries.kind(index).group)
             entries.changeExtras(index) { $0.retries.remove(number) }
         case .manual: entries.changeExtras(index) { $0.manual.removeFirst() }
+        case .appended: removeFirstAppended(index)
         }
         noteIfIdle(index)
         // If runs may overlap, the next request does not have to wait until this run ends.

@@ -29,6 +29,8 @@ package struct Request: Equatable, Codable, Sendable {
     package var requirements: RequirementSet
     /// Whether it is a manual run (`bghost trigger`), which does not count as the task's one pending request.
     package var isManual: Bool
+    /// `true` for an appended request; `nil` for others, and in the recordings of older versions.
+    private var appended: Bool?
     /// The time of the schedule that it serves, Unix nanoseconds; no two requests serve the same
     /// time.
     package var scheduledTime: Int64?
@@ -45,6 +47,7 @@ package struct Request: Equatable, Codable, Sendable {
         case chosenStart = "aim"
         case priority, requirements
         case isManual = "isSimulated"
+        case appended
         case scheduledTime = "slot"
         case missed, submitter, counters, trace
     }
@@ -61,6 +64,7 @@ package struct Request: Equatable, Codable, Sendable {
         priority: Int,
         requirements: RequirementSet = [],
         isManual: Bool = false,
+        isAppended: Bool = false,
         scheduledTime: Int64? = nil,
         missed: MissedStarts? = nil,
         submitter: Submitter = .operator,
@@ -78,11 +82,19 @@ package struct Request: Equatable, Codable, Sendable {
         self.priority = priority
         self.requirements = requirements
         self.isManual = isManual
+        appended = isAppended ? true : nil
         self.scheduledTime = scheduledTime
         self.missed = missed
         self.submitter = submitter
         self.counters = counters
         self.trace = trace
+    }
+
+    /// Whether it waits for the end of the requests that were before it, and does not count as the task's one
+    /// pending request; a retry of it does not wait for them.
+    package var isAppended: Bool {
+        get { appended ?? false }
+        set { appended = newValue ? true : nil }
     }
 
     /// The number of its next run, from 1.

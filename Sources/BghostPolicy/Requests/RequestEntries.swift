@@ -126,7 +126,7 @@ extension PendingRequestIndex {
         func requirements(_ number: Int) -> RequirementSet {
             let pending = rows[number].hasRequest ? rows[number].requirements : []
             guard let extras = extras(number) else { return pending }
-            return extras.retries.all.reduce(into: pending) {
+            return (Array(extras.retries.all) + extras.appended.all).reduce(into: pending) {
                 $0.formUnion($1.request.requirements)
             }
         }
@@ -137,6 +137,7 @@ extension PendingRequestIndex {
             guard let extras = extras(number) else { return false }
             return extras.retries.all.contains { ids.contains($0.request.id) }
                 || extras.manual.contains { ids.contains($0.request.id) }
+                || extras.appended.contains { ids.contains($0.request.id) }
         }
 
         // MARK: The next request
@@ -152,6 +153,7 @@ extension PendingRequestIndex {
                 case pending
                 case retry(Int)
                 case manual
+                case appended
             }
 
             let source: Source
@@ -191,7 +193,12 @@ extension PendingRequestIndex {
             if let first = extras?.manual.first {
                 return Candidate(source: .manual, rank: first.rank, isMissed: false)
             }
-            let pending = pendingCandidate(number, extras?.delayedUntil, now: now)
+            var pending = pendingCandidate(number, extras?.delayedUntil, now: now)
+            if let extras, let appended = appendedCandidate(number, extras, now: now),
+                appended.rank < pending?.rank ?? .max
+            {
+                pending = appended
+            }
             guard let slot, let place = extras?.retries[slot],
                 place.rank <= pending?.rank ?? .max
             else { return pending }
@@ -219,6 +226,7 @@ extension PendingRequestIndex {
             case .pending: pending(number)
             case .retry(let slot): extras[number]?.retries[slot]?.request
             case .manual: extras[number]?.manual.first?.request
+            case .appended: extras[number]?.appended.first?.request
             }
         }
 
@@ -228,7 +236,8 @@ extension PendingRequestIndex {
                 return rows[number].dates?.nextDate(delayedUntil: nil, now: now)
             }
             let delayedUntil = extras[number]?.delayedUntil
-            let next = rows[number].dates?.nextDate(delayedUntil: delayedUntil, now: now)
+            let dates = [rows[number].dates, extras[number]?.appended.first?.dates]
+            let next = dates.compactMap { $0?.nextDate(delayedUntil: delayedUntil, now: now) }.min()
             extras[number]?.retries.advance(to: now)
             guard let date = extras[number]?.retries.nextDate(delayedUntil: delayedUntil) else {
                 return next

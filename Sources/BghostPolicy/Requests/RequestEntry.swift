@@ -31,10 +31,9 @@ extension PendingRequestIndex {
         var requests: [Request] {
             let pending = pending.map { RequestPlace(request: $0, rank: row.rank) }
             guard let extras else { return pending.map { [$0.request] } ?? [] }
-            return extras.manual.all.map(\.request)
-                + (Array(extras.retries.all) + (pending.map { [$0] } ?? []))
+            let ranked = (Array(extras.retries.all) + (pending.map { [$0] } ?? []))
                 .sorted { $0.rank < $1.rank }
-                .map(\.request)
+            return (extras.manual.all + ranked + extras.appended.all).map(\.request)
         }
 
         /// Whether another run may start in addition to those in progress.
@@ -50,6 +49,7 @@ extension PendingRequestIndex {
             }
             return extras?.retries.all.first { $0.request.id == id }
                 ?? extras?.manual.all.first { $0.request.id == id }
+                ?? extras?.appended.all.first { $0.request.id == id }
         }
 
         /// Whether its pending request counts towards the quota: a plugin submitted it.
@@ -80,9 +80,14 @@ extension PendingRequestIndex {
         /// Manual runs, the oldest first.
         var manual = Queue<RequestPlace>()
 
-        /// The number of its requests.
-        var waitingCount: Int { retries.count + manual.count }
+        /// Requests that wait for the end of those before them, the oldest first.
+        var appended = Queue<RequestPlace>()
 
-        var isEmpty: Bool { delayedUntil == nil && retries.isEmpty && manual.first == nil }
+        /// The number of its requests.
+        var waitingCount: Int { retries.count + manual.count + appended.count }
+
+        var isEmpty: Bool {
+            delayedUntil == nil && retries.isEmpty && manual.first == nil && appended.first == nil
+        }
     }
 }

@@ -57,6 +57,18 @@ extension TaskMemory {
     /// An operator may remove a task by mistake and restore it, and the clock may be set back meanwhile.
     private static let servedKeptFor = Parking.keptFor
 
+    /// Ends its schedule; if the schedule comes back, the time of its absence does not count as missed.
+    ///
+    /// That of a boot stays, so that its start does not come again in the same boot.
+    ///
+    /// - Returns: whether that changed anything.
+    mutating func endSchedule() -> Bool {
+        guard !schedule.isEmpty, !TaskSchedule.isOfBoot(schedule) else { return false }
+        schedule = ""
+        scheduledSince = nil
+        return true
+    }
+
     /// Whether it contains nothing: a store then deletes its row.
     package var isEmpty: Bool {
         throttle.points == 0 && lastServedTime == nil && served.ranges.isEmpty && schedule.isEmpty

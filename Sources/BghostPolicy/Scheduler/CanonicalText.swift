@@ -41,10 +41,22 @@ struct CanonicalText {
         "TaskDefinition.tags", "HostSettings.fleet",
     ]
 
-    /// Properties that came later and decide something: left out while they are `false` or empty.
+    /// Properties that came later and decide something: left out while they are `false`, zero or empty.
     private static let recordedIfSet: Set<String> = [
-        "TaskDefinition.isOnceInFleet", "TaskDefinition.then",
+        "TaskDefinition.isOnceInFleet", "TaskDefinition.then", "TaskSchedule.randomDelay",
+        "Request.appended",
     ]
+
+    private static func isUnset(_ value: Any) -> Bool {
+        switch value {
+        case let flag as Bool: return !flag
+        case let followers as [TaskFollower]: return followers.isEmpty
+        case let duration as Duration: return duration == .zero
+        default:
+            let mirror = Mirror(reflecting: value)
+            return mirror.displayStyle == .optional && mirror.children.isEmpty
+        }
+    }
 
     private(set) var text = ""
 
@@ -98,12 +110,8 @@ struct CanonicalText {
         var isFirst = true
         for child in children where !Self.unrecorded.contains("\(type).\(child.label ?? "")") {
             if let change = child.value as? StoreChange, change.isUnrecorded { continue }
-            if child.value as? Bool == false
-                || (child.value as? [TaskFollower])?.isEmpty ?? false,
-                Self.recordedIfSet.contains("\(type).\(child.label ?? "")")
-            {
-                continue
-            }
+            let cameLater = Self.recordedIfSet.contains("\(type).\(child.label ?? "")")
+            if cameLater, Self.isUnset(child.value) { continue }
             if !isFirst { text += ", " }
             isFirst = false
             if let label = child.label {

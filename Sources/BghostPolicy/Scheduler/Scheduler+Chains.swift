@@ -77,7 +77,8 @@ extension Scheduler {
             trace: record.trace?.context
         )
         let entry = entry(for: follower.task, task: task)
-        let pending = pendingIndex.entries[entry].pending
+        request.isAppended = appends(follower.onConflict, entry)
+        let pending = request.isAppended ? nil : pendingIndex.entries[entry].pending
         if follower.onConflict == .update, let pending {
             request.keepDates(of: pending)
         } else {

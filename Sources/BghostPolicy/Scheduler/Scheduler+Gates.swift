@@ -113,7 +113,7 @@ extension Scheduler {
                 .notBefore,
                 isOpen: isDue,
                 now: Timestamp.text(unixNanoseconds: now.unix) + servedBefore(request, now: now),
-                wanted: begin.map { "\($0) or later" } ?? "any time",
+                wanted: begin.map { "\($0) or later" + randomDelay(of: request) } ?? "any time",
                 since: request.submittedAt,
                 until: request.earliestBegin,
                 remedy: isDue
@@ -157,6 +157,17 @@ extension Scheduler {
         return
             "; its times until \(Timestamp.text(unixNanoseconds: end)) were served already, while"
             + " the clock was ahead"
+    }
+
+    /// A text for the gate: the time of the schedule, and the longest delay; "" if there is no random delay.
+    private func randomDelay(of request: Request) -> String {
+        guard let time = request.scheduledTime, !request.isRetry,
+            let rules = pendingIndex.entry(of: request.task).flatMap({ schedules[$0]?.rules }),
+            rules.randomDelay > 0
+        else { return "" }
+        let start = Timestamp.text(unixNanoseconds: rules.offset.start(of: time) ?? time)
+        let longest = TaskSchedule.text(of: .nanoseconds(rules.randomDelay))
+        return ": its time is \(start), and it is delayed by up to \(longest) at random"
     }
 
     private func coalescingGate(_ place: RequestPlace, now: Moment) -> Gate {
@@ -293,6 +304,9 @@ extension Scheduler {
     // MARK: Other requests and runs
 
     private func predecessorGate(_ request: Request, _ entry: Int, now: Moment) -> Gate {
+        if request.isAppended, !request.isRetry {
+            return appendedGate(request, entry, now: now)
+        }
         let first = pendingIndex.first(of: entry, now: now.unix)?.id
         let other = first == request.id ? nil : first
         return Gate(
@@ -368,7 +382,7 @@ extension Scheduler {
         )
     }
 
-    private func names(of runs: [RunningTable.Running]) -> String {
+    func names(of runs: [RunningTable.Running]) -> String {
         let more = runs.count - Gate.idsMax
         return runs.prefix(Gate.idsMax).map { "\($0.run)" }.joined(separator: ", ")
             + (more > 0 ? " and \(more) more" : "")

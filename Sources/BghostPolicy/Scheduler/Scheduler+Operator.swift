@@ -6,7 +6,7 @@ package import BghostBase
 extension Scheduler {
     // MARK: Withdrawal
 
-    /// Withdraws the pending request of a task.
+    /// Withdraws the pending request of a task, and those appended behind it.
     ///
     /// - Returns: `false` if there is none.
     package mutating func withdraw(
@@ -15,10 +15,11 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) -> Bool {
         recordInput(.withdraw(identifier), at: now)
-        guard let entry = pendingIndex.entry(of: identifier),
-            let request = pendingIndex.withdraw(entry: entry)
-        else { return false }
-        end(request, entry: entry, .cancelled, now: now, &effects)
+        guard let entry = pendingIndex.entry(of: identifier) else { return false }
+        let pending = pendingIndex.withdraw(entry: entry)
+        let requests = (pending.map { [$0] } ?? []) + pendingIndex.withdrawAppended(entry: entry)
+        guard !requests.isEmpty else { return false }
+        for request in requests { end(request, entry: entry, .cancelled, now: now, &effects) }
         // It may have preceded a retry of its task, which can start now.
         pendingIndex.recheck(entry: entry, now: now.unix)
         startReadyRequests(now: now, &effects)

@@ -146,7 +146,9 @@ extension Scheduler {
             defer { index += 1 }
             guard entries.isInUse(index) else { continue }
             let definition = entries.kind(index).definition
-            if catalog.pluginOfTask[definition] == plugin, let request = entries.pending(index) {
+            if catalog.pluginOfTask[definition] == plugin,
+                let request = entries.pendingOrAppended(index)
+            {
                 page.append((request, catalog.tasks[definition].kind))
             }
         }

@@ -62,8 +62,7 @@ extension Scheduler {
         for memory in parking.remembered where !memory.schedule.isEmpty {
             // If the schedule comes back, the time of its absence must not count as missed.
             var memory = memory
-            memory.schedule = ""
-            memory.scheduledSince = nil
+            guard memory.endSchedule() else { continue }
             parking.remember(memory)
             changes.append(.remembered(memory))
         }

@@ -20,6 +20,11 @@ extension Scheduler {
         pendingIndex.entry(of: identifier).flatMap { pendingIndex.entries[$0].pending }
     }
 
+    /// The pending request of a task, or else the first of its appended ones.
+    package func pendingOrAppended(_ identifier: String) -> Request? {
+        pendingIndex.entry(of: identifier).flatMap { pendingIndex.entries.pendingOrAppended($0) }
+    }
+
     /// Whether a request of a task is waiting, in the index or parked.
     package func waits(_ id: RunID, of task: String) -> Bool {
         let entry = pendingIndex.entry(of: task)
@@ -47,7 +52,7 @@ extension Scheduler {
             guard entries.isInUse(number) else { return nil }
             let definition = entries.kind(number).definition
             guard catalog.pluginOfTask[definition] == plugin else { return nil }
-            return entries.pending(number).map { ($0, catalog.tasks[definition].kind) }
+            return entries.pendingOrAppended(number).map { ($0, catalog.tasks[definition].kind) }
         }
     }
 
@@ -126,6 +131,11 @@ extension Scheduler {
         }
         let plan = active.plan(memory(of: entry), now: now)
         let time = plan.times.first ?? plan.next
+        let pending = pendingIndex.entries[entry].pending
+        // Its random delay is known once a request waits for it.
+        if let pending, let time, pending.scheduledTime == time, active.rules.randomDelay > 0 {
+            return ScheduleOutlook(text: text, next: pending.earliestBegin)
+        }
         return ScheduleOutlook(
             text: text,
             next: time.map { active.rules.offset.start(of: $0) ?? $0 }

@@ -186,9 +186,7 @@ extension Scheduler {
             let requests = pendingIndex.withdrawAll(entry: entry)
             pendingIndex.delay(entry: entry, until: nil, now: now.unix)
             if var memory = memories.removeValue(forKey: entry) {
-                if !memory.schedule.isEmpty {
-                    memory.schedule = ""
-                    memory.scheduledSince = nil
+                if memory.endSchedule() {
                     changes.append(.remembered(memory))
                 }
                 parking.remember(memory)

@@ -50,7 +50,7 @@ extension Scheduler {
 
     /// Submits a request of a task, unless one is pending.
     mutating func submitAtStart(entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
-        guard pendingIndex.entries[entry].pending == nil else { return }
+        guard pendingIndex.entries.pendingOrAppended(entry) == nil else { return }
         submitOwn(entry: entry, scheduledTime: nil, missed: nil, now: now, &effects)
     }
 
@@ -65,11 +65,12 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         let before = memory(of: entry).schedule
+        let isDue = pendingIndex.entries[entry].pending.map { hasCome($0, entry, now: now) }
         adoptSchedule(schedule, entry: entry, now: now, &effects)
-        if let pending = pendingIndex.entries[entry].pending {
-            let isDue = pending.earliestBegin ?? .min <= now.unix
+        if let pending = pendingIndex.entries[entry].pending, let isDue {
             // A task that was parked meanwhile had no schedule for that time.
-            let isKept = isDue && !before.isEmpty || before == schedule.text
+            let isKept =
+                isDue && !before.isEmpty || before == schedule.text(boot: settings.bootID)
             guard pending.scheduledTime != nil, !isKept else { return }
         }
         submitNext(entry: entry, now: now, &effects)
@@ -77,17 +78,16 @@ extension Scheduler {
 
     /// Removes the schedule of a task, with its future request.
     mutating func dropSchedule(of entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
+        let isDue = pendingIndex.entries[entry].pending.map { hasCome($0, entry, now: now) }
         schedules[entry] = nil
         var changes: [StoreChange] = []
         // If the schedule comes back, the time of its absence must not count as missed.
-        if var memory = memories[entry], !memory.schedule.isEmpty {
-            memory.schedule = ""
-            memory.scheduledSince = nil
+        if var memory = memories[entry], memory.endSchedule() {
             remember(memory, entry: entry, now: now)
             changes.append(.remembered(memory))
         }
         if let pending = pendingIndex.entries[entry].pending, pending.scheduledTime != nil,
-            pending.earliestBegin ?? .min > now.unix
+            isDue == false
         {
             // It is `pending`.
             _ = pendingIndex.withdraw(entry: entry)
@@ -100,6 +100,12 @@ extension Scheduler {
         if !changes.isEmpty { effects.append(.commit(changes)) }
     }
 
+    /// Whether the time of a request has come; it may still wait for its random delay.
+    private func hasCome(_ request: Request, _ entry: Int, now: Moment) -> Bool {
+        let start = request.scheduledTime.flatMap { schedules[entry]?.rules.offset.start(of: $0) }
+        return min(start ?? .max, request.earliestBegin ?? .min) <= now.unix
+    }
+
     mutating func adoptSchedule(
         _ schedule: TaskSchedule,
         entry: Int,
@@ -108,10 +114,15 @@ extension Scheduler {
     ) {
         var memory = memory(of: entry)
         let before = memory
-        if memory.schedule != schedule.text {
+        let text = schedule.text(boot: settings.bootID)
+        if memory.schedule != text {
             // A new schedule has no missed starts in the past.
-            memory.schedule = schedule.text
+            memory.schedule = text
             memory.scheduledSince = now.unix
+            if schedule.isOfBoot {
+                memory.scheduledSince = now.wallOffset.subtractingClamped(1)
+                memory.lastServedTime = nil
+            }
         }
         var rules = schedule.rules(identifier: memory.identifier, machine: settings.machineID)
         memory.clampToClock(rules.offset.scheduledTime(now.unix), now, schedule)
@@ -149,6 +160,8 @@ extension Scheduler {
             skipped = missedStarts(missed, task: identifier, isMadeUpFor: false, now: now)
         }
         guard let scheduledTime = plan.times.first ?? plan.next else {
+            // The one time of this boot was served.
+            guard !TaskSchedule.isOfBoot(memory.schedule) else { return }
             let why = "it never comes again"
             effects.append(.log(.unscheduled(task: identifier, why: why)))
             return
@@ -190,7 +203,17 @@ extension Scheduler {
         let index = pendingIndex.entries[entry].definition
         let task = catalog.tasks[index]
         let rules = schedules[entry]?.rules
-        let start = scheduledTime.map { rules?.offset.start(of: $0) ?? $0 }
+        var start = scheduledTime.map { rules?.offset.start(of: $0) ?? $0 }
+        if let time = start, let longest = rules?.randomDelay, longest > 0 {
+            start = randomStart(
+                missed == nil ? time : max(time, now.unix),
+                upTo: longest,
+                replacing: pendingIndex.entries[entry].pending.flatMap {
+                    $0.scheduledTime == scheduledTime ? $0 : nil
+                },
+                now: now
+            )
+        }
         var latest: Int64?
         if let start, let deadline = rules?.startDeadline {
             let (date, overflow) = max(start, now.unix).addingReportingOverflow(deadline)
@@ -215,6 +238,27 @@ extension Scheduler {
         if let skipped { changes.append(.startSkipped(skipped)) }
         effects.append(.commit(changes))
         enqueue(request, entry: entry, now: now, &effects)
+    }
+
+    /// Delays a start by a random part of a duration, nanoseconds.
+    ///
+    /// - Parameter pending: the request that serves the same time already. Its date stands, so that
+    ///   restarts neither advance nor postpone the start; but a date that passed while bghost could not
+    ///   run does not spread the starts of several machines.
+    private mutating func randomStart(
+        _ start: Int64,
+        upTo longest: Int64,
+        replacing pending: Request?,
+        now: Moment
+    ) -> Int64 {
+        if let pending, let date = pending.earliestBegin,
+            date > now.unix || pending.missed != nil
+        {
+            return date
+        }
+        var random = random
+        defer { self.random = random }
+        return start.addingClamped(Int64.random(in: 0...longest, using: &random))
     }
 
     /// Records that a request has left the queue, because it started or ended without a run.

@@ -57,7 +57,9 @@ extension Scheduler {
         guard let missed = request.missed else { return 1 }
         // If its own start was late already when it was submitted, it is one of those that were missed.
         let rules = pendingIndex.entry(of: request.task).flatMap { schedules[$0]?.rules }
-        let late = request.submittedAt.subtractingClamped(request.earliestBegin ?? .max)
+        // A random delay of a late start counts from its submission.
+        let start = request.scheduledTime.flatMap { rules?.offset.start(of: $0) }
+        let late = request.submittedAt.subtractingClamped(start ?? request.earliestBegin ?? .max)
         return missed.count + (late > rules?.onTime ?? 0 ? 0 : 1)
     }
 

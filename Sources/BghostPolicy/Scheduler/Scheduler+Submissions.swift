@@ -9,6 +9,8 @@ struct UnstoredRequests: Sendable {
     /// The newest one that is no manual run; the others are replaced by it.
     var newest: RunID?
     var count = 0
+    /// How many of them are appended ones of plugins.
+    var appendedByPlugins = 0
 }
 
 /// An accepted submission that is being stored.
@@ -74,6 +76,7 @@ extension Scheduler {
         let isKnown = pendingIndex.entry(of: request.task) != nil
         let entry = entry(for: request.task, task: task)
         if !isKnown, submitter.isPlugin { pendingIndex.notePluginEntry(entry) }
+        request.isAppended = !isManual && appends(submission.onConflict, entry)
         var replaced: RunID?
         var unstored = storing[entry] ?? UnstoredRequests()
         unstored.count += 1
@@ -83,6 +86,10 @@ extension Scheduler {
             } else {
                 chooseStart(&request, task: task, entry: entry, now: now)
             }
+        }
+        if request.isAppended {
+            if submitter.isPlugin { unstored.appendedByPlugins += 1 }
+        } else if !isManual {
             // A request that is being stored is replaced too: the store keeps the order of commits.
             replaced = unstored.newest ?? pendingIndex.entries[entry].pending?.id
             unstored.newest = request.id
@@ -110,6 +117,8 @@ extension Scheduler {
         if let replaced = accepted.replaced { gates.beingReplaced.remove(replaced) }
         if var unstored = storing[accepted.entry] {
             unstored.count -= 1
+            let request = accepted.request
+            if request.isAppended, request.submitter.isPlugin { unstored.appendedByPlugins -= 1 }
             if unstored.newest == accepted.request.id {
                 unstored.newest = nil
                 storingFromPlugins.remove(accepted.entry)
@@ -164,7 +173,8 @@ extension Scheduler {
     /// Whether a task has a request that is pending or being stored.
     func hasPending(_ identifier: String) -> Bool {
         guard let entry = pendingIndex.entry(of: identifier) else { return false }
-        return pendingIndex.entries[entry].pending != nil || storing[entry]?.newest != nil
+        return pendingIndex.entries.pendingOrAppended(entry) != nil
+            || storing[entry]?.newest != nil
     }
 
     private func tolerance(of submission: Submission, task: Int) -> Int64 {
@@ -242,8 +252,9 @@ extension Scheduler {
         if isManual {
             try checkRequirements(submission, task: task)
         } else if submitter.isPlugin {
-            try checkCeiling(submission.task, task: task)
+            try checkCeiling(submission, task: task)
         }
+        if !isManual { try checkAppended(submission) }
     }
 
     /// Checks the requirements of a manual run, which starts at once or not at all; so an unmet
@@ -271,14 +282,18 @@ extension Scheduler {
     ///
     /// The count excludes the request that the submission replaces: a plugin that submits the same identifier
     /// repeatedly never exceeds the limit.
-    private func checkCeiling(_ identifier: String, task: Int) throws(SubmitError) {
+    private func checkCeiling(_ submission: Submission, task: Int) throws(SubmitError) {
         let plugin = catalog.plugin(ofTask: task)
         guard let limits = plugin.maxPending else { return }
         let kind = catalog.tasks[task].kind
         let most = limits[kind]
         let quota = quotaIndex(of: task)
-        let own = pendingIndex.entry(of: identifier)
+        let entry = pendingIndex.entry(of: submission.task)
+        let own = entry.flatMap { appends(submission.onConflict, $0) ? nil : $0 }
         var others = pendingIndex.submittedRequests(ofQuota: quota)
+        for (entry, unstored) in storing where unstored.appendedByPlugins > 0 {
+            if pendingIndex.entries[entry].quota == quota { others += unstored.appendedByPlugins }
+        }
         if let own, pendingIndex.entries[own].countsInQuota { others -= 1 }
         // Count requests that are being stored only where they may matter.
         if others < most, others + storingFromPlugins.count >= most {

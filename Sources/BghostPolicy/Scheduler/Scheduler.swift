@@ -21,6 +21,8 @@ package struct Scheduler: Sendable {
         package var slots: Int
         /// A permanent id of this machine, which determines offsets.
         package var machineID: String
+        /// The id of this boot of the machine, which determines schedules of boots.
+        package var bootID: String
         /// The seed of its randomness.
         package var seed: UInt64
 
@@ -29,12 +31,14 @@ package struct Scheduler: Sendable {
             manifestPath: String,
             slots: Int,
             machineID: String,
+            bootID: String = "",
             seed: UInt64
         ) {
             self.manifest = manifest
             self.manifestPath = manifestPath
             self.slots = slots
             self.machineID = machineID
+            self.bootID = bootID
             self.seed = seed
         }
     }

@@ -30,7 +30,7 @@ enum RequestColumns {
         row.add(request.latestBegin)
         row.add(request.priority)
         row.add(Int64(request.requirements.rawValue))
-        row.add(request.isManual ? 1 : 0)
+        row.add(request.isManual ? 1 : request.isAppended ? 2 : 0)
         row.add(request.scheduledTime)
         row.add(request.missed.map { Int64($0.count) })
         row.add(request.missed?.from)
@@ -85,7 +85,8 @@ enum RequestColumns {
         let latestBegin = row.optionalInt()
         let priority = Int(row.int())
         let requirements = RequirementSet(rawValue: UInt16(truncatingIfNeeded: row.int()))
-        let isManual = row.int() != 0
+        // 1 is a manual run, 2 an appended request; older versions of this format take that for a manual run.
+        let order = row.int()
         let scheduledTime = row.optionalInt()
         let missedCount = row.optionalInt()
         let missedFrom = row.optionalInt()
@@ -118,7 +119,8 @@ enum RequestColumns {
             chosenStart: chosenStart,
             priority: priority,
             requirements: requirements,
-            isManual: isManual,
+            isManual: order == 1,
+            isAppended: order == 2,
             scheduledTime: scheduledTime,
             missed: missed,
             submitter: try self.submitter(submitter.code, submitter.run, plugin),

@@ -175,7 +175,8 @@ extension Endpoint {
         ("toleranceSeconds", "How much later it may start, 0 to 2592000; absent: the task's own."),
         (
             "onConflict",
-            "What becomes of a pending request: `replace`, `keep` or `update`; absent: `replace`."
+            "What becomes of a pending request: `replace`, `keep`, `update` or `append`, with which the"
+                + " new one begins after it; absent: `replace`."
         ),
         ("priority", "0 to 1000; absent: the task's own."),
         (

@@ -259,7 +259,7 @@ private struct GateFate {
         // What reaches to the next usual use, and what does not.
         if below(2) == 0 { submission.tolerance = [someTime(), 4 * World.hour][below(2)] }
         submission.priority = [100, 500, 900][below(3)]
-        submission.onConflict = Submission.Conflict.allCases[below(3)]
+        submission.onConflict = Submission.Conflict.allCases[below(4)]
         if below(5) == 0 { submission.requirements = [.idle] }
         submission.ignoresRequirements = isManual
         guard

@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(arguments: ConflictPolicy.allCases)
-    func `A pending request of what follows is replaced, kept or updated`(
+    func `A pending request of what follows is replaced, kept, updated or followed`(
         policy: ConflictPolicy
     ) throws {
         let follower = TaskFollower(task: "b", takesResult: true, onConflict: policy)
@@ -172,9 +172,13 @@ import Testing
         case .update:
             #expect(waiting?.earliestBegin == date && waiting?.parameters == #"{"new":1}"#)
             #expect(waiting?.id != before.id)
+        case .append:
+            #expect(waiting == before)
+            #expect(hand.scheduler.requests(of: "b").map(\.isAppended) == [false, true])
         }
         // What the store holds is what waits.
-        #expect(hand.pending.values.map(\.id) == [waiting?.id].compactMap(\.self))
+        let ids = hand.scheduler.requests(of: "b").map(\.id)
+        #expect(Set(hand.pending.keys) == Set(ids))
     }
 
     @Test func `A follower that waits for its plugin does not count as a plugin's request`()

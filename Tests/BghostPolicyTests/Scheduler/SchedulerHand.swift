@@ -51,8 +51,14 @@ struct SchedulerHand {
         }
     }
 
-    private static func scheduler(_ manifest: Manifest, slots: Int) -> Scheduler {
-        Scheduler(settings(manifest, slots: slots))
+    private static func scheduler(
+        _ manifest: Manifest,
+        slots: Int,
+        boot: String = ""
+    ) -> Scheduler {
+        var settings = settings(manifest, slots: slots)
+        settings.bootID = boot
+        return Scheduler(settings)
     }
 
     static func settings(_ manifest: Manifest, slots: Int = 4) -> Scheduler.Settings {
@@ -128,9 +134,10 @@ struct SchedulerHand {
     mutating func restart(
         _ manifest: Manifest,
         slots: Int = 4,
+        boot: String = "",
         doubting doubt: ClockDoubt? = nil
     ) {
-        scheduler = Self.scheduler(manifest, slots: slots)
+        scheduler = Self.scheduler(manifest, slots: slots, boot: boot)
         begun = []
         notes = []
         let (memories, pending) = (memories.values, pending.values.sorted { $0.id < $1.id })
@@ -142,6 +149,12 @@ struct SchedulerHand {
             scheduler.clockChecked(doubt, now: now, &effects)
             scheduler.start(now: now, &effects)
         }
+    }
+
+    /// Puts another scheduler in the place of this one, ten seconds after a boot of the machine.
+    mutating func reboot(_ manifest: Manifest, as boot: String, at unix: Int64) {
+        now = Moment(monotonic: 10_000_000_000, unix: unix)
+        restart(manifest, boot: boot)
     }
 
     /// Lets time pass, stopping at each date at which the scheduler wants to be called.

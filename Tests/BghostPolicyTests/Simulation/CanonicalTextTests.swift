@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
+import BghostCalendar
 import BghostModel
 @testable import BghostPolicy
 import Testing
@@ -43,5 +45,22 @@ import Testing
         var other = manifest
         other.plugins[0].require.remove(.seccomp)
         #expect(other.fingerprint != manifest.fingerprint)
+    }
+
+    @Test func `Properties that recordings of older versions lack are left out while unset`() {
+        var request = Request(
+            id: RunID(high: 1, low: 1),
+            task: "a",
+            parameters: "{}",
+            submittedAt: 0,
+            priority: 500
+        )
+        #expect(!CanonicalText(request).text.contains("appended"))
+        request.isAppended = true
+        #expect(CanonicalText(request).text.contains("appended: true"))
+        var schedule = TaskSchedule(times: .every(.seconds(60)))
+        #expect(!CanonicalText(schedule).text.contains("randomDelay"))
+        schedule.randomDelay = .seconds(1)
+        #expect(CanonicalText(schedule).text.contains("randomDelay"))
     }
 }

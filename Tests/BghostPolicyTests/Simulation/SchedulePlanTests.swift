@@ -73,6 +73,18 @@ import Testing
         #expect(plan.starts.count <= 1)
     }
 
+    @Test func `A random delay is a window after the start`() throws {
+        var schedule = try Self.calendar("0 12 * * *")
+        schedule.randomDelay = .seconds(600)
+        let manifest = Manifest(tasks: [
+            try Self.task("noon", schedule), try Self.task("one", try Self.calendar("0 13 * * *")),
+        ])
+        let day: Int64 = 86_400_000_000_000
+        let plan = SchedulePlan(manifest, from: 0, through: day, machine: "m", countMax: 9)
+        #expect(plan.starts.map(\.start) == [day / 2, day / 24 * 13])
+        #expect(plan.starts.map(\.latest) == [day / 2 + 600_000_000_000, nil])
+    }
+
     @Test func `An offset moves the start and not the slot`() throws {
         let schedule = try Self.calendar("0 12 * * *", window: .seconds(3600))
         let manifest = Manifest(tasks: [try Self.task("noon", schedule)])
