@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
+
 /// The states of tasks by entry, and which of them have throttle points.
 struct TaskMemories: Sendable {
     private(set) var all: [Int: TaskMemory] = [:]

@@ -9,13 +9,13 @@ package import BghostBase
 /// and so does every period of six hours without a change.
 package struct ThrottlePoints: Equatable, Codable, Sendable {
     /// The time after which one point expires, nanoseconds.
-    static let clearsOneAfter: Int64 = 6 * 3_600_000_000_000
+    package static let clearsOneAfter: Int64 = 6 * 3_600_000_000_000
 
     /// The minimum time between the last end and the next start, seconds, by level.
     package static let delays: [Int64] = [0, 60, 300, 900, 3600, 14_400, 86_400]
 
     /// The maximum number of late runs that are kept.
-    static let runsMax = 8
+    package static let runsMax = 8
 
     /// The number of points at `changedAt`.
     package private(set) var points: Int
@@ -56,7 +56,7 @@ package struct ThrottlePoints: Equatable, Codable, Sendable {
     package func level(now: Int64) -> Int { min(points(now: now), Self.delays.count - 1) }
 
     /// When the last point has expired, Unix nanoseconds; `nil` if there are no points.
-    var end: Int64? {
+    package var end: Int64? {
         points > 0 ? Self.sum(changedAt, Self.clearsOneAfter, points) : nil
     }
 
@@ -95,7 +95,7 @@ package struct ThrottlePoints: Equatable, Codable, Sendable {
     }
 
     /// Applies the end of a run to the points.
-    mutating func apply(_ event: Event, now: Int64) {
+    package mutating func apply(_ event: Event, now: Int64) {
         let before = points(now: now)
         let after: Int
         switch event {
@@ -113,7 +113,7 @@ package struct ThrottlePoints: Equatable, Codable, Sendable {
     }
 
     /// Removes all points.
-    mutating func clear(now: Int64) {
+    package mutating func clear(now: Int64) {
         points = 0
         runs = []
         changedAt = now
