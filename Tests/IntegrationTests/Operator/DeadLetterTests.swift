@@ -98,9 +98,10 @@ extension Integration {
         func `Dead letters change only if there are as many as expected`() async throws {
             try await withDaemon(try TestManifest.failingTwice(after: .milliseconds(1))) { daemon in
                 let host = daemon.host
-                for _ in 1...2 {
+                for number in 1...2 {
                     _ = try await host.submit(Submission(task: "fail"))
-                    try await daemon.line(LogFilter(task: "fail")) { $0.event == "request.dead" }
+                    // The lines are read from the first one on.
+                    try await dead(daemon, times: number)
                 }
                 let ids = await host.deadLetters(task: "fail", limit: 10).map(\.request.id)
                 #expect(ids.count == 2)
