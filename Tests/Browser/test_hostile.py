@@ -78,7 +78,7 @@ def hostile(value, key=""):
     return f"{value[:40]}{MARKUP} \u202e"
 
 
-@pytest.mark.parametrize("route", ["#/", "#/tasks", "#/tasks/test.blocked", "#/tasks/test.long", "#/runs", "#/waiting", "#/dead", "#/schedule", "#/plugins", "#/audit", "#/system"])
+@pytest.mark.parametrize("route", ["#/", "#/tasks", "#/tasks/test.blocked", "#/tasks/test.long", "#/runs", "#/waiting", "#/dead", "#/plugins", "#/audit", "#/system"])
 def test_each_text_of_an_answer(host, page, route):
     def answer(call):
         response = call.fetch()
