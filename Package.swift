@@ -368,6 +368,13 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostFleetStore",
+            dependencies: [
+                "BghostBase", "BghostFleet", "BghostFleetRules", "BghostModel", "BghostPolicy",
+            ],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostServices",
             dependencies: [
                 "BghostBase", "BghostLinux", "BghostModel", "BghostStore", "BghostTrust",
@@ -955,7 +962,9 @@ let package = Package(
         .testTarget(
             name: "BghostFleetTests",
             dependencies: [
-                "BghostBase", "BghostFleet", "BghostLinux", "BghostModel", "BghostTestSupport",
+                "BghostBase", "BghostFleet", "BghostFleetRules", "BghostFleetStore",
+                "BghostFleetSupport", "BghostLinux", "BghostModel", "BghostPolicy",
+                "BghostTestSupport",
             ],
             swiftSettings: swift
         ),

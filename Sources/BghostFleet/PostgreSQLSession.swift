@@ -86,6 +86,7 @@ package final class PostgreSQLSession {
         _ statement: String,
         _ parameters: [String] = []
     ) throws(FleetProblem) -> [Row] {
+        refusedState = nil
         let sent = Self.withTexts(parameters) { values in
             library.sendParameters(
                 connection,
@@ -104,12 +105,12 @@ package final class PostgreSQLSession {
 
     /// Sends statements without parameters, which are one transaction.
     func run(_ statements: String) throws(FleetProblem) {
+        refusedState = nil
         guard library.sendQuery(connection, statements) == 1 else { throw broken() }
         _ = try answer()
     }
 
     private func answer() throws(FleetProblem) -> [Row] {
-        refusedState = nil
         let deadline = Self.now + timeout
         while true {
             let left = library.flush(connection)

@@ -33,6 +33,11 @@ package enum RowState: Equatable, Sendable {
     }
 }
 
+extension Request {
+    /// Whether it counts as the one pending request of its task, while it is pending.
+    package var countsAsPending: Bool { !isManual && !isRetry && !isAppended }
+}
+
 /// The net change of one request in a batch.
 package struct RowChange: Equatable, Sendable {
     package let partition: PartitionID

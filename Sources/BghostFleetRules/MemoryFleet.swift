@@ -285,14 +285,10 @@ package struct MemoryFleet: PartitionStore, Sendable {
         }
         guard comparesRows else { return }
         var taken: Set<String> = []
-        for case .pending(let request)? in batch.rows.map(\.after) where isFirst(request) {
+        for case .pending(let request)? in batch.rows.map(\.after) where request.countsAsPending {
             let isFree = first[request.task] == nil || freed.contains(request.task)
             guard isFree, taken.insert(request.task).inserted else { throw .drift }
         }
-    }
-
-    private func isFirst(_ request: Request) -> Bool {
-        !request.isManual && !request.isRetry && !request.isAppended
     }
 
     private mutating func apply(_ batch: FleetBatch) {
@@ -308,7 +304,7 @@ package struct MemoryFleet: PartitionStore, Sendable {
             switch state {
             case .pending(let pending):
                 request = pending
-                if isFirst(pending) { first[pending.task] = pending.id }
+                if pending.countsAsPending { first[pending.task] = pending.id }
             case .leased(_, let leased): request = leased ?? requests[change.id]
             case .dead(let letter): request = letter.request
             }

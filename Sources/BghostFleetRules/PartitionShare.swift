@@ -27,7 +27,8 @@ package enum PartitionShare {
         return whole + (rest > 0 ? 1 : 0)
     }
 
-    private static func counted(_ slots: Int) -> Int { min(max(0, slots), slotsMax) }
+    /// The slots of a host that count.
+    package static func counted(_ slots: Int) -> Int { min(max(0, slots), slotsMax) }
 
     /// The partitions above the share that a host gives back now, the last ones first.
     ///

@@ -89,6 +89,10 @@ package enum FleetRefusal: Error, Equatable, Sendable {
     case registeredMeanwhile
     /// There is no such partition.
     case unknownPartition
+    /// The store cannot be used, or has not answered; whether it did what the call asks for is unknown.
+    ///
+    /// `resume` says whether a batch was kept.
+    case failed(FleetProblem)
 }
 
 /// What a host registers with.

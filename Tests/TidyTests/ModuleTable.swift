@@ -105,6 +105,10 @@ enum ModuleTable {
         ),
         Module("BghostFleet", ["BghostBase", "BghostLinux", "BghostModel"]),
         Module(
+            "BghostFleetStore",
+            ["BghostBase", "BghostFleet", "BghostFleetRules", "BghostModel", "BghostPolicy"]
+        ),
+        Module(
             "BghostServices",
             ["BghostBase", "BghostLinux", "BghostModel", "BghostStore", "BghostTrust"]
         ),
