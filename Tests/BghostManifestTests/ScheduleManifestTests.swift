@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "\"every\": \"10m\", \"randomDelay\": \"9m59s\"",
+        "\"every\": \"10m\", \"randomDelay\": \"599s\"",
         "\"calendar\": \"0 3 * * sun\", \"randomDelay\": \"24h\"",
         "\"calendar\": \"0 3 * * *\", \"offset\": { \"window\": \"1h\" }, \"randomDelay\": \"1h\"",
     ])

@@ -34,7 +34,7 @@ import Testing
             "--json",
         ])
         #expect(result.exitCode == 0, "\(result)")
-        return try #require(try JSONReader.parse(result.output)["id"]?.string)
+        return try #require(try JSONReader.parse(result.output)["request"]?["id"]?.string)
     }
 
     private func pending(_ daemon: TestDaemon) throws -> [String] {
@@ -59,7 +59,7 @@ import Testing
         let why = try daemon.command(["why", ids[2]])
         #expect(why.output.contains("2 requests go first: \(ids[0]) and others"), "\(why)")
         let kept = try json(daemon, "submit", "import", "--if-absent")
-        #expect(kept["id"]?.string == ids[0])
+        #expect(kept["request"]?["id"]?.string == ids[0])
         #expect(try daemon.command(["resume", "import"]).exitCode == 0)
         #expect(daemon.program.has(3, linesContaining: "import succeeded"))
         let runs = try #require(try json(daemon, "runs")["runs"]?.array)

@@ -66,11 +66,14 @@ extension PendingRequestIndex.Entries {
         return Candidate(source: .appended, rank: head.rank, isMissed: isMissed)
     }
 
-    /// Whether an appended request waits for the pending one: it was submitted before, and its schedule does
-    /// not ask for it at a later time.
+    /// Whether an appended request waits for the pending one: it was submitted before, or is a due start of
+    /// the schedule, which the queue does not hold up.
     func isBehindPending(_ request: Request, _ number: Int, now: Int64) -> Bool {
-        guard let pending = pending(number), pending.id < request.id else { return false }
-        return pending.scheduledTime == nil || BeginDates(pending).due(delayedUntil: nil) <= now
+        guard let pending = pending(number) else { return false }
+        guard pending.scheduledTime == nil else {
+            return BeginDates(pending).due(delayedUntil: nil) <= now
+        }
+        return pending.id < request.id
     }
 
     /// The requests that an appended one waits for.

@@ -177,6 +177,7 @@ package struct PendingRequestIndex: Sendable {
             for place in entries.extras(entry).map({ Array($0.retries.all) }) ?? [] {
                 addHeldBytes(-place.request.heldBytes, ofGroup: entries.kind(entry).group)
             }
+            // The caller has all requests of the entry already.
             _ = withdrawAppended(entry: entry)
             entries.changeExtras(entry) { $0 = Extras(delayedUntil: $0.delayedUntil) }
             dequeueIfEmpty(entry)

@@ -98,6 +98,8 @@ extension PendingRequestIndex {
 
         func hasRetries(_ number: Int) -> Bool { extras(number)?.retries.isEmpty == false }
 
+        func hasAppended(_ number: Int) -> Bool { extras(number)?.appended.first != nil }
+
         mutating func setPending(_ request: Request, rank: UInt64, of number: Int) {
             let isNamed = identifiers.has(number, request.task)
             if !rows[number].hasRequest { waitingTotal += 1 }

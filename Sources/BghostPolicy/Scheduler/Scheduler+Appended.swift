@@ -11,16 +11,18 @@ extension Scheduler {
     }
 
     /// Limits the appended requests of one task, from all submitters.
-    func checkAppended(_ submission: Submission) throws(SubmitError) {
-        guard submission.onConflict == .append,
-            let entry = pendingIndex.entry(of: submission.task),
-            let count = pendingIndex.entries.extras(entry)?.appended.count,
-            count >= PendingRequestIndex.appendedMax
-        else { return }
+    func checkAppended(
+        _ conflict: ConflictPolicy,
+        of identifier: String
+    ) throws(SubmitError) {
+        guard conflict == .append, let entry = pendingIndex.entry(of: identifier) else { return }
+        let waiting = pendingIndex.entries.extras(entry)?.appended.count ?? 0
+        let count = waiting + (storing[entry]?.appended ?? 0)
+        guard count >= PendingRequestIndex.appendedMax else { return }
         throw SubmitError(
             .tooManyPendingTaskRequests,
-            "\(submission.task) has \(count) appended requests, the most that a task may have; wait for"
-                + " some of them, or withdraw them: `bghost cancel \(submission.task)`"
+            "\(identifier) has \(count) appended requests, the most that a task may have; wait for"
+                + " some of them, or withdraw them: `bghost cancel \(identifier)`"
         )
     }
 

@@ -66,6 +66,7 @@ extension Scheduler {
             )
         }
         if follower.onConflict == .keep, hasPending(follower.task) { return nil }
+        try checkAppended(follower.onConflict, of: follower.task)
         var request = Request(
             id: nextID(now),
             task: follower.task,

@@ -80,6 +80,9 @@ extension Scheduler {
             page.next = index
         } else if case .task(let identifier) = selection {
             page.next = parking.has(identifier) ? -1 : nil
+        } else if case .tag = selection {
+            // A task that left the manifest has no tags.
+            page.next = nil
         } else if parking.count > 0 {
             page.next = -1
         }

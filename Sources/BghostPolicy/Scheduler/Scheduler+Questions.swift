@@ -129,7 +129,11 @@ extension Scheduler {
         guard let entry = pendingIndex.entry(of: identifier), let active = schedules[entry] else {
             return ScheduleOutlook(text: text, next: nil)
         }
-        let plan = active.plan(memory(of: entry), now: now)
+        let memory = memory(of: entry)
+        if TaskSchedule.isOfBoot(memory.schedule), memory.lastServedTime != nil {
+            return ScheduleOutlook(text: text, next: nil)
+        }
+        let plan = active.plan(memory, now: now)
         let time = plan.times.first ?? plan.next
         let pending = pendingIndex.entries[entry].pending
         // Its random delay is known once a request waits for it.

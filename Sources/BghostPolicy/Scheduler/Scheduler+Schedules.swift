@@ -151,6 +151,8 @@ extension Scheduler {
     mutating func submitNext(entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
         guard let schedule = schedules[entry], !isDraining else { return }
         let memory = memory(of: entry)
+        // The one time of this boot was served, or withdrawn before its delay was over.
+        if TaskSchedule.isOfBoot(memory.schedule), memory.lastServedTime != nil { return }
         let plan = schedule.plan(memory, now: now)
         let identifier = memory.identifier
         var skipped: SkippedStart?
@@ -160,8 +162,6 @@ extension Scheduler {
             skipped = missedStarts(missed, task: identifier, isMadeUpFor: false, now: now)
         }
         guard let scheduledTime = plan.times.first ?? plan.next else {
-            // The one time of this boot was served.
-            guard !TaskSchedule.isOfBoot(memory.schedule) else { return }
             let why = "it never comes again"
             effects.append(.log(.unscheduled(task: identifier, why: why)))
             return

@@ -9,7 +9,9 @@ struct UnstoredRequests: Sendable {
     /// The newest one that is no manual run; the others are replaced by it.
     var newest: RunID?
     var count = 0
-    /// How many of them are appended ones of plugins.
+    /// How many of them are appended.
+    var appended = 0
+    /// How many of those are of plugins.
     var appendedByPlugins = 0
 }
 
@@ -88,7 +90,11 @@ extension Scheduler {
             }
         }
         if request.isAppended {
-            if submitter.isPlugin { unstored.appendedByPlugins += 1 }
+            unstored.appended += 1
+            if submitter.isPlugin {
+                unstored.appendedByPlugins += 1
+                storingAppended += 1
+            }
         } else if !isManual {
             // A request that is being stored is replaced too: the store keeps the order of commits.
             replaced = unstored.newest ?? pendingIndex.entries[entry].pending?.id
@@ -118,7 +124,13 @@ extension Scheduler {
         if var unstored = storing[accepted.entry] {
             unstored.count -= 1
             let request = accepted.request
-            if request.isAppended, request.submitter.isPlugin { unstored.appendedByPlugins -= 1 }
+            if request.isAppended {
+                unstored.appended -= 1
+                if request.submitter.isPlugin {
+                    unstored.appendedByPlugins -= 1
+                    storingAppended -= 1
+                }
+            }
             if unstored.newest == accepted.request.id {
                 unstored.newest = nil
                 storingFromPlugins.remove(accepted.entry)
@@ -174,7 +186,7 @@ extension Scheduler {
     func hasPending(_ identifier: String) -> Bool {
         guard let entry = pendingIndex.entry(of: identifier) else { return false }
         return pendingIndex.entries.pendingOrAppended(entry) != nil
-            || storing[entry]?.newest != nil
+            || storing[entry]?.newest != nil || storing[entry]?.appended ?? 0 > 0
     }
 
     private func tolerance(of submission: Submission, task: Int) -> Int64 {
@@ -254,7 +266,7 @@ extension Scheduler {
         } else if submitter.isPlugin {
             try checkCeiling(submission, task: task)
         }
-        if !isManual { try checkAppended(submission) }
+        if !isManual { try checkAppended(submission.onConflict, of: submission.task) }
     }
 
     /// Checks the requirements of a manual run, which starts at once or not at all; so an unmet
@@ -291,8 +303,11 @@ extension Scheduler {
         let entry = pendingIndex.entry(of: submission.task)
         let own = entry.flatMap { appends(submission.onConflict, $0) ? nil : $0 }
         var others = pendingIndex.submittedRequests(ofQuota: quota)
-        for (entry, unstored) in storing where unstored.appendedByPlugins > 0 {
-            if pendingIndex.entries[entry].quota == quota { others += unstored.appendedByPlugins }
+        if storingAppended > 0 {
+            for (entry, unstored) in storing where unstored.appendedByPlugins > 0 {
+                guard pendingIndex.entries[entry].quota == quota else { continue }
+                others += unstored.appendedByPlugins
+            }
         }
         if let own, pendingIndex.entries[own].countsInQuota { others -= 1 }
         // Count requests that are being stored only where they may matter.

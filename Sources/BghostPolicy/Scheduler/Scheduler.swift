@@ -60,6 +60,8 @@ package struct Scheduler: Sendable {
     var running = RunningTable()
     /// The requests of each entry that are being stored.
     var storing: [Int: UnstoredRequests] = [:]
+    /// The number of appended requests of plugins that are being stored.
+    var storingAppended = 0
     /// The entries whose request that is being stored was submitted by a plugin.
     var storingFromPlugins: Set<Int> = []
     /// The schedules by entry.
@@ -199,7 +201,8 @@ package struct Scheduler: Sendable {
             submitNext(entry: entry, now: now, &effects)
         }
         // Among several requests of a task, another one may be the first now.
-        for entry in pendingIndex.entries.indices where pendingIndex.entries.hasRetries(entry) {
+        for entry in pendingIndex.entries.indices
+        where pendingIndex.entries.hasRetries(entry) || pendingIndex.entries.hasAppended(entry) {
             pendingIndex.recheck(entry: entry, now: now.unix)
         }
         // A date that was computed while the clock was ahead would keep identifiers for too long.

@@ -178,16 +178,20 @@ import Testing
     }
 
     @Test func `Another one is not submitted if it is absent`() throws {
-        var hand = Hand(try Hand.manifest("a") { $0.requirements = .network })
+        var hand = Hand(try Hand.manifest("a"))
         try hand.submit(Submission(task: "a"))
-        let appended = try append(1, &hand)
-        let withdrawn = hand.perform { $0.withdraw("b", now: $1, &$2) }
-        #expect(!withdrawn)
-        let kept = try hand.perform { scheduler, now, _ in
-            try scheduler.accept(Submission(task: "a", onConflict: .keep), now: now)
+        #expect(hand.running == ["a"])
+        func submit(_ conflict: Submission.Conflict) throws -> AcceptedSubmission? {
+            try hand.perform { scheduler, now, _ in
+                try scheduler.accept(Submission(task: "a", onConflict: conflict), now: now)
+            }
         }
-        #expect(kept == nil)
-        #expect(hand.scheduler.requests(of: "a").last?.id == appended.id)
+        // Also while it is being stored.
+        let appended = try #require(try submit(.append))
+        #expect(try submit(.keep) == nil)
+        hand.perform { $0.finishSubmission(appended, isStored: true, now: $1, &$2) }
+        #expect(try submit(.keep) == nil)
+        #expect(hand.scheduler.requests(of: "a").map(\.id) == [appended.request.id])
     }
 
     @Test func `A withdrawal takes them all, by task and by handler`() throws {
@@ -269,6 +273,19 @@ import Testing
         _ = try append(1, to: "b", &hand)
         try hand.end(after: Hand.second)
         _ = try append(1001, &hand)
+    }
+
+    @Test func `What follows a run is not submitted beyond that`() throws {
+        var manifest = try Hand.manifest("first", "second")
+        manifest.tasks[0].then = [TaskFollower(task: "second", onConflict: .append)]
+        var hand = Hand(manifest)
+        let later = hand.now.unix + Hand.hour
+        try hand.submit(Submission(task: "second", earliestBegin: later))
+        for number in 1...1000 { _ = try append(number, to: "second", &hand) }
+        try hand.submit(Submission(task: "first"))
+        try hand.end(after: Hand.second)
+        #expect(hand.scheduler.requests(of: "second").count == 1001)
+        #expect(hand.notes.contains { $0.code == "request.not_followed" })
     }
 
     @Test func `One that cannot begin in time is missed, and the next one begins`() throws {

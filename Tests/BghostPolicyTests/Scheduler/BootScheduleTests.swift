@@ -65,6 +65,18 @@ import Testing
         #expect(hand.scheduler.outlook(of: "a", now: hand.now)?.next == nil)
     }
 
+    @Test func `A start that is withdrawn before its delay is over does not come back`() throws {
+        let manifest = try Self.manifest(after: Self.late)
+        var hand = Hand(manifest)
+        let withdrawn = hand.perform { $0.withdraw("a", now: $1, &$2) }
+        #expect(withdrawn)
+        expectNothing(hand)
+        #expect(hand.scheduler.outlook(of: "a", now: hand.now)?.next == nil)
+        hand.restart(manifest)
+        hand.pass(Hand.day)
+        expectNothing(hand)
+    }
+
     @Test func `A daemon that starts long after the boot serves it at once, and misses nothing`()
         throws
     {

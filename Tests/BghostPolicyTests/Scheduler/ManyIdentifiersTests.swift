@@ -127,9 +127,8 @@ import Testing
         var found: [String] = []
         var place: Scheduler.WaitingPlace? = .start
         while let from = place {
-            let page = try #require(
-                hand.scheduler.waiting(Scheduler.WaitingQuery(tag: "nightly"), from: from, limit: 2)
-            )
+            let query = Scheduler.WaitingQuery(tag: "nightly")
+            let page = hand.scheduler.waiting(query, from: from, limit: 2)
             #expect(page.visited <= 8192)
             found += page.requests.map(\.task)
             place = page.next
