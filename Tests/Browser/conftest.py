@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -308,6 +309,13 @@ def page(open_page, session):
     page.goto(address)
     expect(page.get_by_role("link", name="Overview")).to_be_visible()
     return page
+
+
+def wait_until(is_met):
+    """Asks again until it is so, or fails; each question runs a command, so it keeps no processor busy."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not is_met():
+        assert time.monotonic() < deadline, "it did not come about"
 
 
 def goto(page, route):

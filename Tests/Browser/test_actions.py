@@ -4,7 +4,7 @@
 import json
 import shutil
 
-from conftest import expect, goto
+from conftest import expect, goto, wait_until
 
 
 def notice(page):
@@ -13,8 +13,7 @@ def notice(page):
 
 def wait_for_dead(daemon, task, letters):
     """Returns when a task has so many dead letters."""
-    while len(daemon.json("dead", task)["deadLetters"]) != letters:
-        pass
+    wait_until(lambda: len(daemon.json("dead", task)["deadLetters"]) == letters)
 
 
 def test_run_now_shows_a_live_row_until_the_run_is_stopped(host, page):

@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 
-from conftest import expect, goto
+from conftest import expect, goto, wait_until
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
@@ -60,8 +60,8 @@ def test_the_lines_of_one_run(host, page):
 
 def test_a_run_shows_its_trace(host, page):
     host.submit("test.echo", traceparent=f"00-{TRACE}-b7ad6b7169203331-01")
-    while (run := host.last_run("test.echo")).get("traceparent", "")[3:35] != TRACE:
-        pass
+    wait_until(lambda: host.last_run("test.echo").get("traceparent", "")[3:35] == TRACE)
+    run = host.last_run("test.echo")
     goto(page, f"#/runs/{run['id']}")
     expect(page.get_by_role("region", name="Facts")).to_contain_text(TRACE)
 
@@ -145,8 +145,7 @@ def test_a_start_that_did_not_happen(own, open_page):
     own.write(value)
     own.run("reload")
     own.run("pause", "test.tick")
-    while not own.json("runs", "test.tick", "--skipped")["starts"]:
-        pass
+    wait_until(lambda: own.json("runs", "test.tick", "--skipped")["starts"])
     page = open_page(own.address())
     goto(page, "#/tasks/test.tick")
     starts = page.get_by_role("table", name="Starts that did not happen")

@@ -311,12 +311,12 @@ export const clearThrottle = (task, points) =>
 
 /** Redrives or discards one dead letter, `{request}`, or all of a task, `{task}`. */
 function dead(verb, effect, { request, task }, total) {
-	const what = request ? ["the dead letter ", name(shortId(request)), " of ", name(task)] : [`the dead letters of `, name(task), ` (${number(total)} now)`];
+	const what = request ? ["the dead letter ", name(shortId(request)), " of ", name(task)] : [`the dead letters of `, name(task), total == null ? "" : ` (${number(total)} now)`];
 	ask({
 		title: verb === "redrive" ? "Redrive" : "Discard",
 		effect: [`${verb === "redrive" ? "Redrives" : "Deletes"} `, what, `: ${effect}`],
 		command: () => command(verb, ...(request ? [request] : ["--task", task, ...expect(total)])),
-		verb: request ? capital(verb) : `${capital(verb)} ${count(total, "dead letter")}`,
+		verb: request || total == null ? capital(verb) : `${capital(verb)} ${count(total, "dead letter")}`,
 		danger: verb === "discard",
 		send: () => post(`/v1/dead/${verb}`, request ? { request } : { task, expected: total }),
 		done: (answer) => ({

@@ -29,12 +29,14 @@ function view(ctx, { deadLetters, next }) {
 		),
 		deadLetters.length === 0 && el("p", { class: "panel calm" }, query.cursor ? "There is no older dead letter." : query.task ? "This task has no dead letter." : "There is no dead letter."),
 		[...groups.entries()].map(([task, letters]) => {
-			const total = Math.max(letters.length, totals.get(task) ?? 0);
+			// The status has no number for a task that left the manifest, and a part of the list no whole number.
+			const isWhole = !next && !query.cursor;
+			const total = totals.has(task) ? Math.max(letters.length, totals.get(task)) : isWhole ? letters.length : null;
 			return panel(
 				taskLink(task),
 				{
-						id: encodeURIComponent(task),
-						note: number(total),
+					id: encodeURIComponent(task),
+					note: total == null ? "" : number(total),
 					actions: [act("Redrive all", () => redrive({ task }, total), `Redrive all of ${task}`), act("Discard all", () => discard({ task }, total), `Discard all of ${task}`)],
 				},
 				table(
