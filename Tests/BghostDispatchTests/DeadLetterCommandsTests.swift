@@ -79,18 +79,19 @@ import Testing
             subject.kill((1...3).map { Self.request($0) })
             let common = String(Self.text(1).prefix(20))
             let several = await #expect(throws: OperatorRefusal.self) {
-                _ = try await subject.commands.discard(.request(prefix: common))
+                _ = try await subject.commands.discard(.request(prefix: common), expected: nil)
             }
             #expect(several?.code == .ambiguousRequest)
             let newestFirst: [UInt64] = [3, 2, 1]
             #expect(several?.candidates == newestFirst.map { "\(Self.text($0)) backup" })
             let none = await #expect(throws: OperatorRefusal.self) {
-                _ = try await subject.commands.redrive(.request(prefix: "ZZ"))
+                _ = try await subject.commands.redrive(.request(prefix: "ZZ"), expected: nil)
             }
             #expect(none?.code == .noSuchRequest && none?.message.contains("ZZ") == true)
             // What was refused stays free for other commands.
             let one = try await subject.commands.discard(
-                .request(prefix: Self.text(2).lowercased())
+                .request(prefix: Self.text(2).lowercased()),
+                expected: nil
             )
             #expect(one.done.map(\.id) == [RunID(high: 1, low: 2)] && !one.hasMore)
             #expect(subject.bench.commits.deadLetters.count == 2)
@@ -104,14 +105,14 @@ import Testing
             let subject = try Subject(actor.reactor)
             defer { subject.end() }
             subject.kill([Self.request(1), Self.request(2, "gone")])
-            let change = try await subject.commands.redrive(.all)
+            let change = try await subject.commands.redrive(.all, expected: nil)
             #expect(change.done.map(\.task) == ["backup"])
             #expect(change.refused.map(\.task) == ["gone"])
             #expect(subject.bench.started.map(\.record.request) == [RunID(high: 1, low: 1)])
             #expect(subject.bench.commits.deadLetters.contains(RunID(high: 1, low: 2)))
             #expect(!subject.bench.commits.deadLetters.contains(RunID(high: 1, low: 1)))
             // The store's answer is older than that.
-            #expect(try await subject.commands.redrive(.task("backup")).done.isEmpty)
+            #expect(try await subject.commands.redrive(.task("backup"), expected: nil).done.isEmpty)
         }
     }
 
@@ -125,14 +126,15 @@ import Testing
                 let refusal = await #expect(throws: OperatorRefusal.self) {
                     _ =
                         try await isRedrive
-                        ? subject.commands.redrive(.all) : subject.commands.discard(.all)
+                        ? subject.commands.redrive(.all, expected: nil)
+                        : subject.commands.discard(.all, expected: nil)
                 }
                 #expect(refusal?.code == .storeFailed)
                 #expect(refusal?.message.contains("the disk is full") == true)
             }
             #expect(subject.bench.started.isEmpty && subject.bench.commits.deadLetters.count == 1)
             subject.bench.store.answerAtOnce(.success(()))
-            #expect(try await subject.commands.discard(.all).done.count == 1)
+            #expect(try await subject.commands.discard(.all, expected: nil).done.count == 1)
         }
     }
 
@@ -144,10 +146,10 @@ import Testing
             subject.bench.store.answerAtOnce(nil)
             let redrive = Task {
                 _ = actor
-                return try await subject.commands.redrive(.all)
+                return try await subject.commands.redrive(.all, expected: nil)
             }
             await ReactorActor.wait { subject.bench.store.commits.count == 1 }
-            #expect(try await subject.commands.discard(.all).done.isEmpty)
+            #expect(try await subject.commands.discard(.all, expected: nil).done.isEmpty)
             #expect(subject.bench.store.commits.count == 1)
             await subject.bench.store.answerAll(.success(()))
             #expect(try await redrive.value.done.count == 1)
@@ -162,14 +164,14 @@ import Testing
             let subject = try Subject(actor.reactor)
             defer { subject.end() }
             subject.kill((1...10_001).map { Self.request($0) })
-            let first = try await subject.commands.discard(.all)
+            let first = try await subject.commands.discard(.all, expected: nil)
             #expect(first.done.count == 10_000 && first.hasMore)
             // The oldest one is left.
             #expect(subject.bench.commits.deadLetters.contains(RunID(high: 1, low: 1)))
             #expect(subject.bench.commits.deadLetters.count == 1)
             // Which is behind those that a search by its id looks at.
             let refusal = await #expect(throws: OperatorRefusal.self) {
-                _ = try await subject.commands.discard(.request(prefix: "ZZ"))
+                _ = try await subject.commands.discard(.request(prefix: "ZZ"), expected: nil)
             }
             #expect(refusal?.message.contains("among the 10000 newest") == true)
         }

@@ -138,7 +138,7 @@ import Testing
                 #expect(refusal?.code == code && refusal?.fix.isEmpty == false)
             }
             let refusal = await #expect(throws: OperatorRefusal.self) {
-                _ = try await subject.commands.cancelPending(.tag("nihgtly"))
+                _ = try await subject.commands.cancelPending(.tag("nihgtly"), expected: nil)
             }
             #expect(refusal?.code == .noSuchTag)
             #expect(subject.bench.dispatcher.scheduler.pending("own") != nil)
@@ -151,11 +151,12 @@ import Testing
             for task in ["own", "job.1", "job.2", "job.3"] {
                 try await subject.bench.submit(task, in: 60)
             }
-            let tagged = try await subject.commands.cancelPending(.tag("nightly"))
+            let tagged = try await subject.commands.cancelPending(.tag("nightly"), expected: nil)
             #expect(tagged.map(\.task) == ["own"])
-            #expect(try await subject.commands.cancelPending(.task("job.2")).count == 1)
-            #expect(try await subject.commands.cancelPending(.task("job.2")).isEmpty)
-            let rest = try await subject.commands.cancelPending(.all)
+            let one = try await subject.commands.cancelPending(.task("job.2"), expected: nil)
+            #expect(one.count == 1)
+            #expect(try await subject.commands.cancelPending(.task("job.2"), expected: nil).isEmpty)
+            let rest = try await subject.commands.cancelPending(.all, expected: nil)
             #expect(rest.map(\.task).sorted() == ["job.1", "job.3"])
             #expect(subject.bench.dispatcher.scheduler.waitingRequests == 0)
         }
@@ -167,7 +168,7 @@ import Testing
             for task in ["job.1", "job.2"] { try await subject.bench.submit(task, in: 60) }
             subject.bench.store.answerAtOnce(.failure(CommandBench.full))
             let refusal = await #expect(throws: OperatorRefusal.self) {
-                _ = try await subject.commands.cancelPending(.all)
+                _ = try await subject.commands.cancelPending(.all, expected: nil)
             }
             #expect(refusal?.code == .notStored)
             #expect(refusal?.message.hasPrefix("withdrawn: 2 requests") == true)

@@ -65,7 +65,7 @@ import Testing
                     #expect(refusal?.description.contains(hint) == true)
                 }
             }
-            #expect(commands.uses(task: "other").isEmpty)
+            #expect(await commands.uses(task: "other").isEmpty)
         }
     }
 
@@ -101,15 +101,15 @@ import Testing
             let bench = CommandBench(actor.reactor, try Self.manifest())
             let commands = Self.commands(bench)
             for days in 0...3 {
-                let usual = commands.uses(task: "a").flatMap(\.usual)
+                let usual = await commands.uses(task: "a").flatMap(\.usual)
                 #expect(usual.map(\.time) == (days < 3 ? [] : ["17:30"]), "after \(days) days")
                 _ = try await commands.use(task: "a")
                 bench.wall.pass(seconds: Self.day)
             }
-            #expect(commands.uses(task: "a").map(\.days) == [4])
-            #expect(commands.uses(task: "b").flatMap(\.usual).isEmpty)
+            #expect(await commands.uses(task: "a").map(\.days) == [4])
+            #expect(await commands.uses(task: "b").flatMap(\.usual).isEmpty)
             #expect(try await commands.forgetUses(task: "a").usual.isEmpty)
-            #expect(commands.uses(task: "a").map(\.days) == [0])
+            #expect(await commands.uses(task: "a").map(\.days) == [0])
             // Nothing is left to forget, so nothing is stored.
             bench.store.answerAtOnce(nil)
             _ = try await commands.forgetUses(task: "a")
@@ -131,7 +131,7 @@ import Testing
             commands.noteUse(ofPlugin: "plugin")
             commands.noteUse(ofPlugin: "third")
             #expect(Self.stored(bench).isEmpty)
-            #expect(commands.uses(task: nil).map(\.task) == ["a", "b", "c"])
+            #expect(await commands.uses(task: nil).map(\.task) == ["a", "b", "c"])
         }
     }
 }

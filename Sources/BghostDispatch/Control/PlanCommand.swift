@@ -69,7 +69,9 @@ extension API.Plan {
     package init(_ plan: SchedulePlan, from: Int64, through: Int64) {
         self.init(
             from: from,
-            until: plan.isCutOff ? plan.starts.last?.start ?? from : through,
+            // The starts of the last instant may not all be there.
+            until: plan.isCutOff
+                ? plan.starts.last?.start.subtractingClamped(1) ?? from : through,
             starts: plan.starts.map { start in
                 API.PlannedStart(
                     task: start.task,

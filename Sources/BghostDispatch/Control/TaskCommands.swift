@@ -133,7 +133,8 @@ package final class TaskCommands {
         await Task.yield()
         // Of one page, nothing is submitted between this and the withdrawal.
         if let expected {
-            let found = await waitingCount(selection)
+            let all = which == .all ? dispatcher.scheduler.waitingCount(.init()) : nil
+            let found = if let all { all } else { await waitingCount(selection) }
             guard found == expected else {
                 throw .countChanged(
                     "pending request",
