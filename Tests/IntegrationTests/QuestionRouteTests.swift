@@ -330,7 +330,9 @@ extension Host {
         dump(owners.alerts.monitor.watch, to: &state)
         dump(owners.commits.checkpoints, to: &state)
         parts.append("the fleet's renewal is under way: \(owners.fleet.isRenewing)")
+        // The monitor looks at its alerts as time passes.
         parts += state.split(separator: "\n").map(String.init)
+            .filter { !$0.contains("alertsVisited: ") }
         for plugin in owners.plugins.all {
             parts.append(
                 "\(plugin.name): files \(plugin.files), candidate \(plugin.candidate as Any), "

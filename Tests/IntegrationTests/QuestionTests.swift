@@ -110,6 +110,8 @@ extension Integration {
                 adjust: {
                     OneOfEach.adjust(&$0)
                     $0.recorder = recorder
+                    // The load of the machine changes by itself.
+                    $0.factSources = { _ in [] }
                     // Another process may set the clock meanwhile, as a test of the watch does.
                     $0.watchesClockSteps = false
                     // Nothing but a question could have the file looked at.
