@@ -65,7 +65,7 @@ image:
 ## Makes this version of the SDK a commit with its tag in the git repository FOLDER, which it makes if there is none.
 ## Packages depend on it by URL.
 sdk-release:
-	@Scripts/export-sdk '$(or $(FOLDER),$(error name a repository: make sdk-release FOLDER=/srv/git/bghost-sdk))'
+	@Scripts/export-sdk '$(subst ','\'',$(or $(value FOLDER),$(error name a repository: make sdk-release FOLDER=/srv/git/bghost-sdk)))'
 
 ## Checks the units and the packages of the programs of BIN, and installs them in a container that systemd boots; runs
 ## the tarball in small roots of two releases of Debian, and the image with runc.

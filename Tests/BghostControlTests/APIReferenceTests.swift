@@ -41,7 +41,7 @@ import Testing
 
     @Test(arguments: [
         #""tags": ["nightly"]"#, #""submitterRun": ""#, "| `tag` |", "| `submitterRun` |",
-        "`replace`, `keep` or `update`", "### `GET /v1/days`", "### `bghost.days/1`",
+        "`replace`, `keep`, `update` or `append`", "### `GET /v1/days`", "### `bghost.days/1`",
     ])
     func `The page has tags, chains and sums by day`(part: String) throws {
         #expect(try APIReference.markdown().contains(part))

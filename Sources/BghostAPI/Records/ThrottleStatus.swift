@@ -2,7 +2,7 @@
 
 package import BghostBase
 package import BghostModel
-package import BghostPolicy
+internal import BghostPolicy
 
 /// The throttle points of an identifier, and their delay.
 package struct ThrottleStatus: Codable, Equatable, Sendable {
