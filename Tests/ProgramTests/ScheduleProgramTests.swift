@@ -27,6 +27,14 @@ import Testing
         return try JSONReader.parse(result.output.isEmpty ? result.error : result.output)
     }
 
+    /// Returns when what the daemon has decided so far is stored: changes are stored in their order, and the
+    /// answer to a verb comes once its own is.
+    private func untilStored(_ daemon: TestDaemon) throws {
+        for verb in ["disable", "enable"] {
+            #expect(try daemon.command([verb, "m"]).exitCode == 0)
+        }
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `A random delay is stored, shown, and kept over kill -9`() throws {
         let manifest = try manifest(#""every": "2h", "randomDelay": "1h""#)
@@ -39,6 +47,7 @@ import Testing
         )
         let hour: Int64 = 3_600_000_000_000
         #expect((time + 2 * hour - hour / 60...time + 3 * hour + hour / 60).contains(start))
+        try untilStored(daemon)
         for _ in 1...2 {
             daemon.program.signal(SIGKILL)
             #expect(daemon.program.end() == -SIGKILL)
@@ -79,6 +88,7 @@ import Testing
             ]
             var daemon = try TestDaemon(manifest: manifest, folder: folder, prefix: prefix)
             #expect(daemon.program.line(containing: "report succeeded") != nil)
+            try untilStored(daemon)
             for _ in 1...2 {
                 daemon.program.signal(SIGKILL)
                 #expect(daemon.program.end() == -SIGKILL)
