@@ -55,12 +55,16 @@ def test_a_time_that_comes_twice(own, open_page):
 
 def test_more_starts_at_once_than_slots(own, open_page):
     # Midnight may pass during the test, but not twice.
-    with_tasks(own, {f"test.crowd{number}": {"calendar": "0 0 * * *"} for number in range(9)} | {"test.often": {"every": "10s"}})
+    with_tasks(own, {f"test.crowd{number}": {"calendar": "0 0 * * *"} for number in range(9)} | {"test.often": {"every": "10s"}, "test.spread": {"calendar": "0 0 * * *", "timeZone": "UTC", "randomDelay": "10m"}})
     page = open_page(own.address())
     goto(page, "#/schedule")
     crowd = page.get_by_role("table", name="Moments with more starts than slots").get_by_role("row", name="9 for 8 slots")
     expect(crowd).to_contain_text("test.crowd0")
     expect(crowd).to_contain_text("and 1 more")
+    # One that is delayed at random does not start with the others.
+    page.get_by_label("Filter by task").fill("spread")
+    expect(page.get_by_role("table", name="Next starts").get_by_role("row", name="test.spread")).to_contain_text("at random until 00:10")
+    page.get_by_label("Filter by task").fill("")
     often = page.get_by_role("listitem").filter(has_text="test.often")
     expect(often).to_contain_text("the first 200 are marked")
     # A task that starts often does not hide the others.

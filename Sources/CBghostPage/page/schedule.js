@@ -106,7 +106,7 @@ function stripPanel(ctx, plan, groups) {
 			el("li", { class: "axis", "aria-hidden": "true" }, el("span"), el("span", { class: "marks" }, marks.map((time) => el("span", null, hours === 24 ? short(time, false).slice(-5) : date(time).slice(5))))),
 		),
 		groups.length > rows.length && el("p", { class: "more" }, `${count(groups.length - rows.length, "further schedule")}: filter by task.`),
-		plan.hasMore && el("p", { class: "more" }, "There are more starts than the page asks for; those after ", when(plan.until, "short"), " are not shown."),
+		plan.hasMore && el("p", { class: "more" }, "There are more starts than the page asks for; not all of those after ", when(plan.until, "short"), " are shown."),
 	);
 }
 
@@ -115,6 +115,8 @@ function crowdPanel(ctx, starts) {
 	const { slots } = ctx.status.daemon;
 	const moments = new Map();
 	for (const start of starts) {
+		// A random delay spreads them.
+		if (start.latest) continue;
 		if (!moments.has(start.start)) moments.set(start.start, []);
 		moments.get(start.start).push(start.task);
 	}
@@ -145,7 +147,7 @@ export const startColumns = (withTask) => [
 	["From now", (start) => when(start.start), "fit num"],
 	withTask && ["Task", (start) => taskLink(start.task), "task"],
 	["In its zone", (start) => [clockTime(start.start, start.zoneOffsetSeconds), quiet(" ", theirs(start.zone))], "fit num"],
-	["Note", (start) => start.note && [start.note.startsWith("clocks") && [badge("warn", "clock change"), " "], quiet(theirs(start.note))], "wide"],
+	["Note", (start) => (start.note || start.latest) && [start.note.startsWith("clocks") && [badge("warn", "clock change"), " "], start.latest && quiet(`at random until ${clockTime(start.latest, start.zoneOffsetSeconds)}`, start.note && "; "), start.note && quiet(theirs(start.note))], "wide"],
 ];
 
 function view(ctx, plan) {
