@@ -74,6 +74,29 @@ struct PlanRouteTests {
         #expect(change["skipped"]?.array?.first?.string == "org.example.night")
     }
 
+    @Test func `A plan that is cut off has all starts until the time that it says`() async throws {
+        let folder = try TemporaryDirectory()
+        let manifest = try folder.write(
+            """
+            {"version": 1, "plugins": {"p": {"library": "./p.so"}}, "tasks": {
+              "a": {"plugin": "p", "handler": "h", "calendar": "0 3 * * *"},
+              "b": {"plugin": "p", "handler": "h", "calendar": "0 3 * * *"}}}
+            """,
+            to: "tasks.json"
+        )
+        let text = try await Bghost.run([
+            "plan", "--config", manifest, "--from", "2026-03-28T00:00:00Z", "--limit", "1",
+            "--json",
+        ])
+        let json = try JSONReader.parse(text.output)
+        let starts = try #require(json["starts"]?.array)
+        #expect(starts.count == 1 && json["hasMore"]?.bool == true, "\(text)")
+        let start = try #require(starts[0]["start"]?.string)
+        let until = try #require(json["until"]?.string)
+        // The other task starts at the same time.
+        #expect(until < start, "\(until)")
+    }
+
     @Test func `A plan survives`() throws {
         let text = APICoder.text(Schema.plan, APISamples.plan)
         let read: API.Plan = try APICoder.value(
