@@ -1097,7 +1097,7 @@ if Context.environment["BGHOST_FUZZ"] != nil {
 
 // A sanitizer builds everything again. These modules handle memory and threads themselves, and need no other
 // package (Scripts/sanitize): the audit in the store is hashed by the system's libsodium here, since BoringSSL
-// and NIO would take half of the build.
+// and NIO would take minutes of each build.
 if let sanitizer = Context.environment["BGHOST_SANITIZE"] {
     package.products = []
     package.dependencies = []
