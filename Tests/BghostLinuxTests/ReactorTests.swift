@@ -105,6 +105,26 @@ import Testing
         #expect(await resident.events { $0.count == 2 }.last == .ready(7, .input))
     }
 
+    /// A thousand clients may ask at once, each for a millisecond.
+    @Test func `Jobs that other threads have queued together hold back no deadline`() async throws {
+        let resident = try Resident()
+        resident.reactor.deadline = 0
+        // A task is queued by the thread that makes it, so all of these are when the reactor starts.
+        let jobs = (0..<100).map { _ in
+            Task(executorPreference: resident.reactor) {
+                let began = Monotonic.now
+                while Monotonic.now < began + 2_000_000 {}
+                return Monotonic.now
+            }
+        }
+        try resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        let passed = try #require(await resident.deadline(1))
+        var before = 0
+        for job in jobs where await job.value < passed { before += 1 }
+        #expect(before == 1)
+    }
+
     @Test func `A deadline in the past fires at once`() async throws {
         let resident = try Resident()
         try resident.reactor.start(client: resident)

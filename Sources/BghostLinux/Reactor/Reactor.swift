@@ -40,7 +40,7 @@ package protocol ReactorClient: AnyObject, Sendable {
 /// without a second wake-up. That path has no locks: all state of the client is isolated to this
 /// executor, and so confined to this thread.
 package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    // @unchecked: `client`, `deadline`, `local` and `now` are touched by the reactor's thread only
+    // @unchecked: `client`, `deadline`, `local`, `batch` and `now` are touched by the reactor's thread only
     // (`client` is set before it starts and can be read on any thread); the rest is immutable or behind the mutex.
 
     private let epoll: Int32
@@ -48,7 +48,11 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private let inbox = Mutex(Inbox())
     private let isWaiting = Atomic<Bool>(false)
     private let isStopped = Atomic<Bool>(false)
+    /// Jobs that this thread has queued.
     private var local: [UnownedJob] = []
+    /// The jobs whose turn it is, and the index of the next one.
+    private var batch: [UnownedJob] = []
+    private var batchNext = 0
     private weak var client: (any ReactorClient)?
     private var hadClient = false
 
@@ -323,20 +327,18 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         let executor = asUnownedSerialExecutor()
         let taskExecutor = asUnownedTaskExecutor()
         while true {
-            if local.isEmpty {
-                inbox.withLock { swap(&$0.jobs, &local) }
-                if local.isEmpty { return }
+            if batchNext == batch.count {
+                // The arrays exchange their storage, so nothing is allocated.
+                batch.removeAll(keepingCapacity: true)
+                batchNext = 0
+                swap(&batch, &local)
+                if batch.isEmpty { inbox.withLock { swap(&$0.jobs, &batch) } }
+                if batch.isEmpty { return }
             }
-            var jobs: [UnownedJob] = []
-            swap(&jobs, &local)
-            for job in jobs {
-                job.runSynchronously(isolatedTo: executor, taskExecutor: taskExecutor)
-            }
-            if local.isEmpty {
-                jobs.removeAll(keepingCapacity: true)
-                swap(&jobs, &local)
-            }
-            // The rest, or what other threads have queued, follows in the next turn, which does not wait.
+            let job = batch[batchNext]
+            batchNext += 1
+            job.runSynchronously(isolatedTo: executor, taskExecutor: taskExecutor)
+            // The rest of a batch waits too: a thousand clients may have asked at once.
             if limit < .max, Monotonic.now.since(now) >= limit { return }
         }
     }
@@ -349,7 +351,9 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             timeout = Int64(clamping: deadline.since(time))
         }
         isWaiting.store(true, ordering: .sequentiallyConsistent)
-        if inbox.withLock({ !$0.jobs.isEmpty }) || !local.isEmpty { timeout = 0 }
+        if batchNext < batch.count || !local.isEmpty || inbox.withLock({ !$0.jobs.isEmpty }) {
+            timeout = 0
+        }
         let count = ready.withUnsafeMutableBufferPointer {
             bgs_epoll_wait(epoll, $0.baseAddress, Int32($0.count), timeout)
         }
