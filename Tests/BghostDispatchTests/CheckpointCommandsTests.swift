@@ -65,10 +65,13 @@ import Testing
             }
         }
 
+        /// Gives all waiting commits a result, and waits until each of their saves has it.
+        ///
+        /// Commits get their results in turns of their own.
         nonisolated(nonsending) func answer(_ result: Result<Void, StoreError>) async {
-            let count = results.count
+            let expected = results.count + saving.count { $0 != "another change" }
             await store.answerAll(result)
-            await ReactorActor.wait { results.count > count }
+            await ReactorActor.wait { results.count >= expected }
         }
     }
 
