@@ -15,10 +15,11 @@ let sdk: [SwiftSetting] = [
 /// a tenth of the instructions of a run (docs/adr/0825-shipped-programs.md).
 let swift: [SwiftSetting] =
     sdk + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
-/// Optimizes a module without I/O in debug builds too, and keeps its assertions.
+/// Optimizes a module in which the tests compute much in debug builds too, and keeps its assertions.
 ///
-/// Property tests run hundreds of thousands of steps through it. `BGHOST_UNOPTIMIZED=1` builds it for a
-/// debugger. The helpers of tests are optimized too: hundreds of tests hash the sources of their plugins.
+/// Property tests run hundreds of thousands of steps through most of them, and the tidy tests read the whole
+/// repository a hundred times. `BGHOST_UNOPTIMIZED=1` builds them for a debugger. The helpers of tests are
+/// optimized too: hundreds of tests hash the sources of their plugins.
 let optimized: [SwiftSetting] =
     Context.environment["BGHOST_UNOPTIMIZED"] == nil
     ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : []
@@ -355,7 +356,7 @@ let package = Package(
                 "BghostAudit", "BghostBase", "BghostCalendar", "BghostFacts", "BghostModel",
                 "BghostNotify", "BghostPolicy", "BghostTransferRules", "CBghostSystem", "CSQLite",
             ],
-            swiftSettings: swift
+            swiftSettings: swift + optimized
         ),
         .target(
             name: "BghostTransfer",
@@ -388,7 +389,7 @@ let package = Package(
             dependencies: [
                 "BghostBase", "BghostLinux", "BghostModel", "BghostStore", "BghostTrust",
             ],
-            swiftSettings: swift
+            swiftSettings: swift + optimized
         ),
         .target(
             name: "BghostTransferBridge",
@@ -702,7 +703,7 @@ let package = Package(
                 "BghostServices", "BghostTestSupport", "bghost",
             ],
             exclude: ["allowed.txt"],
-            swiftSettings: swift
+            swiftSettings: swift + optimized
         ),
         .testTarget(
             name: "BghostBaseTests",
