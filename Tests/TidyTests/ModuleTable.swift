@@ -237,7 +237,8 @@ enum ModuleTable {
                 "BghostWire", "CBghost",
             ]
         ),
-        Module("bghost", ["BghostCheck", "BghostCommand"]),
+        Module("CBghostCommands"),
+        Module("bghost", ["BghostCheck", "BghostCommand", "CBghostCommands"]),
         Module(
             "bghost-worker",
             [
