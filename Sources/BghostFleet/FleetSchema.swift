@@ -39,7 +39,15 @@ enum FleetSchema {
         CREATE INDEX start_open ON bghost.start (host) WHERE ended_at IS NULL;
         CREATE INDEX start_ended ON bghost.start (ended_at) WHERE ended_at IS NOT NULL;
         INSERT INTO bghost.fleet VALUES (1, 0);
+        """,
         """
+        ALTER TABLE bghost.host
+            ADD COLUMN drained_at timestamptz,
+            ADD COLUMN knows_drain boolean NOT NULL DEFAULT false,
+            ADD COLUMN tasks text,
+            ADD COLUMN clock_offset bigint,
+            ADD COLUMN clock_error bigint;
+        """,
     ]
 
     /// The number of the advisory lock of this schema.
@@ -53,18 +61,20 @@ enum FleetSchema {
     /// Registers a host, unless another daemon has its name and a valid lease.
     ///
     /// $1 name, $2 instance, $3 lease in seconds, $4 version of bghost, $5 whether the lease of an earlier
-    /// daemon of the same instance may be taken over.
+    /// daemon of the same instance may be taken over, $6 fingerprint of its tasks. It answers the number of the
+    /// registration and whether the host is drained.
     static let registration = """
         INSERT INTO bghost.host AS h
-            (name, instance, incarnation, lease, lease_until, seen_at, version)
+            (name, instance, incarnation, lease, lease_until, seen_at, version, tasks)
         VALUES ($1, $2, 1, make_interval(secs => $3::float8),
-            clock_timestamp() + make_interval(secs => $3::float8), clock_timestamp(), $4)
+            clock_timestamp() + make_interval(secs => $3::float8), clock_timestamp(), $4, $6)
         ON CONFLICT (name) DO UPDATE SET instance = EXCLUDED.instance,
             incarnation = h.incarnation + 1, lease = EXCLUDED.lease,
             lease_until = EXCLUDED.lease_until, seen_at = EXCLUDED.seen_at,
-            version = EXCLUDED.version
+            version = EXCLUDED.version, tasks = EXCLUDED.tasks,
+            knows_drain = h.drained_at IS NOT NULL, clock_offset = NULL, clock_error = NULL
         WHERE h.lease_until < clock_timestamp() OR (h.instance = EXCLUDED.instance AND $5::bool)
-        RETURNING incarnation
+        RETURNING incarnation, drained_at IS NOT NULL
         """
 
     /// $1 name, $2 instance.
@@ -73,27 +83,35 @@ enum FleetSchema {
         WHERE host = $1 AND instance = $2 AND ended_at IS NULL ORDER BY task, slot
         """
 
-    /// Renews the lease of a host and of its claims; answers 1 unless another daemon has registered, and the
-    /// version of the schema.
+    /// Renews the lease of a host and of its claims; answers 1 unless another daemon has registered, the
+    /// version of the schema, whether the host is drained and the clock of the server, Unix microseconds.
     ///
-    /// $1 name, $2 incarnation.
+    /// A host sends its claims and renewals one after the other, so after a renewal that knows of a drain it
+    /// has no claim under way that does not.
+    ///
+    /// $1 name, $2 incarnation, $3 fingerprint of its tasks, $4 offset of its clock and $5 the error of that,
+    /// microseconds, both "" if it has not measured them.
     static let renewal = """
         WITH me AS (
             UPDATE bghost.host SET lease_until = clock_timestamp() + lease,
-                seen_at = clock_timestamp()
-            WHERE name = $1 AND incarnation = $2::int RETURNING name, incarnation, lease
+                seen_at = clock_timestamp(), tasks = $3, knows_drain = drained_at IS NOT NULL,
+                clock_offset = nullif($4, '')::bigint, clock_error = nullif($5, '')::bigint
+            WHERE name = $1 AND incarnation = $2::int
+            RETURNING name, incarnation, lease, drained_at IS NOT NULL AS drained
         ), mine AS (
             UPDATE bghost.start s SET lease_until = clock_timestamp() + me.lease FROM me
             WHERE s.host = me.name AND s.incarnation = me.incarnation AND s.ended_at IS NULL
             RETURNING 1
         )
         SELECT (SELECT count(*) FROM me), (SELECT version FROM bghost.fleet),
+            (SELECT drained FROM me),
+            floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
             (SELECT count(*) FROM mine)
         """
 
     /// Claims a start; answers a row if this host has it.
     ///
-    /// A host of another version of the schema gets none.
+    /// A host of another version of the schema gets none, and a drained one only what it has.
     ///
     /// $1 task, $2 slot, $3 request, $4 name, $5 incarnation, $6 version of the schema.
     static let claim = """
@@ -103,6 +121,10 @@ enum FleetSchema {
             clock_timestamp() + h.lease, clock_timestamp()
         FROM bghost.host h, bghost.fleet f
         WHERE h.name = $4 AND h.incarnation = $5::int AND f.version = $6::int
+            AND (h.drained_at IS NULL OR EXISTS (
+                SELECT FROM bghost.start o
+                WHERE o.task = $1 AND o.slot = $2::bigint AND o.host = h.name
+                    AND o.instance = h.instance AND (o.ended_at IS NULL OR o.request = $3)))
         ON CONFLICT (task, slot) DO UPDATE SET host = EXCLUDED.host,
             instance = EXCLUDED.instance, incarnation = EXCLUDED.incarnation,
             request = EXCLUDED.request, lease_until = EXCLUDED.lease_until,
@@ -113,9 +135,14 @@ enum FleetSchema {
         RETURNING 1
         """
 
-    /// $1 task, $2 slot.
+    /// The host that has a start, whether it has served it, and whether the host that asks is drained.
+    ///
+    /// $1 task, $2 slot, $3 name of the host that asks.
     static let server = """
-        SELECT host, ended_at IS NOT NULL FROM bghost.start WHERE task = $1 AND slot = $2::bigint
+        SELECT s.host, s.ended_at IS NOT NULL, h.drained_at IS NOT NULL
+        FROM bghost.host h
+            LEFT JOIN bghost.start s ON s.task = $1 AND s.slot = $2::bigint
+        WHERE h.name = $3
         """
 
     private static let own = """
@@ -142,8 +169,23 @@ enum FleetSchema {
         SELECT h.name, h.version,
             floor(extract(epoch FROM h.lease_until - clock_timestamp()) * 1000)::bigint,
             floor(extract(epoch FROM h.seen_at) * 1000)::bigint,
-            (SELECT count(*) FROM bghost.start s WHERE s.host = h.name AND s.ended_at IS NULL)
+            (SELECT count(*) FROM bghost.start s WHERE s.host = h.name AND s.ended_at IS NULL),
+            floor(extract(epoch FROM h.lease) * 1000)::bigint,
+            h.lease_until < h.seen_at + h.lease / 2,
+            floor(extract(epoch FROM h.drained_at) * 1000)::bigint,
+            h.knows_drain, coalesce(h.tasks, ''), h.clock_offset, h.clock_error
         FROM bghost.host h ORDER BY h.name COLLATE "C" LIMIT 1000
+        """
+
+    /// Drains a host or ends that; answers whether it was drained, and nothing if there is no such host.
+    ///
+    /// $1 name, $2 whether it is drained from now on.
+    static let drain = """
+        UPDATE bghost.host h SET
+            drained_at = CASE WHEN $2::bool THEN coalesce(h.drained_at, clock_timestamp()) END,
+            knows_drain = h.knows_drain AND $2::bool
+        FROM (SELECT name, drained_at IS NOT NULL AS was FROM bghost.host WHERE name = $1 FOR UPDATE) old
+        WHERE h.name = old.name RETURNING old.was
         """
 
     /// Deletes what ended 30 days ago.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostLinux
 package import BghostModel
 
 /// A fleet in a PostgreSQL database, as one host uses it.
@@ -19,6 +20,10 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
     /// The number of this daemon's registration; `nil` before it, and after another daemon's.
     private var incarnation: Int?
     private var hasName = true
+    /// The wall clock, Unix nanoseconds.
+    private let wall: @Sendable () -> Int64
+    /// How its clock differs from that of the server, for the next renewal; `nil` before it is measured.
+    private var clock: FleetHost.Clock?
     private var cleanedAt: MonotonicInstant?
 
     /// How often old rows are deleted, nanoseconds.
@@ -49,7 +54,8 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
         instance: String,
         version: String,
         library: String? = nil,
-        migrations: [String]
+        migrations: [String],
+        wall: @escaping @Sendable () -> Int64 = { WallClock.now }
     ) {
         schema = FleetSchema.versions(migrations)
         connector = PostgreSQLConnector(
@@ -60,14 +66,16 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
         self.settings = settings
         self.instance = instance
         self.version = version
+        self.wall = wall
     }
 
     // MARK: FleetLink
 
-    package func renew() throws(FleetProblem) -> FleetRenewal {
-        let sentAt = BootClock.now
-        guard let incarnation else { return try register() }
-        let row = try renewed(incarnation)
+    package func renew(tasks: String) throws(FleetProblem) -> FleetRenewal {
+        let (sentAt, sentAtWall) = (BootClock.now, wall())
+        guard let incarnation else { return try register(tasks) }
+        let row = try renewed(incarnation, tasks)
+        let answerTook = BootClock.now.since(sentAt)
         guard row.first == "1" else {
             self.incarnation = nil
             hasName = false
@@ -79,8 +87,16 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
             session = nil
             throw schema.otherVersion(row.count > 1 ? row[1] : nil)
         }
+        if row.count > 3, let server = row[3].flatMap({ Int64($0) }) {
+            let half = Int64(clamping: answerTook / 2)
+            clock = FleetHost.Clock(
+                offset: sentAtWall.addingClamped(half)
+                    .subtractingClamped(server.multipliedClamped(by: 1000)),
+                error: half.addingClamped(1000)
+            )
+        }
         try cleanUp()
-        return FleetRenewal(sentAt: sentAt, open: [])
+        return FleetRenewal(sentAt: sentAt, open: [], isDrained: row.count > 2 && row[2] == "t")
     }
 
     package func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer {
@@ -91,8 +107,9 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
             key + ["\(claim.request)", settings.name, "\(incarnation)", "\(schema.version)"]
         )
         if !own.isEmpty { return .claimed }
-        guard let row = try rows(FleetSchema.server, key).first, row.count == 2, let host = row[0]
-        else { return .unknown }
+        let row = try rows(FleetSchema.server, key + [settings.name]).first
+        guard let row, row.count == 3 else { return .unknown }
+        guard let host = row[0] else { return row[2] == "t" ? .drained : .unknown }
         return row[1] == "t" ? .served(by: host) : .taken(by: host)
     }
 
@@ -104,19 +121,13 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
     }
 
     package func hosts() throws(FleetProblem) -> [FleetHost] {
-        try rows(FleetSchema.hosts).compactMap { row in
-            guard row.count == 5, let name = row[0], let version = row[1],
-                let left = row[2].flatMap(Int64.init), let seen = row[3].flatMap(Int64.init),
-                let claims = row[4].flatMap(Int.init)
-            else { return nil }
-            return FleetHost(
-                name: name,
-                version: version,
-                leaseLeft: left.multipliedClamped(by: 1_000_000),
-                seenAt: seen.multipliedClamped(by: 1_000_000),
-                claims: claims
-            )
-        }
+        try rows(FleetSchema.hosts).compactMap(FleetHost.init(row:))
+    }
+
+    package func setDrained(_ isDrained: Bool, host: String) throws(FleetProblem) -> Bool? {
+        let row = try rows(FleetSchema.drain, [host, "\(isDrained)"]).first
+        guard let was = row?.first else { return nil }
+        return (was == "t") != isDrained
     }
 
     package func leave() {
@@ -152,22 +163,29 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
 
     /// A refused statement may be one that another version of the schema no longer fits, so the next renewal
     /// reads the version.
-    private func renewed(_ incarnation: Int) throws(FleetProblem) -> PostgreSQLSession.Row {
+    private func renewed(
+        _ incarnation: Int,
+        _ tasks: String
+    ) throws(FleetProblem) -> PostgreSQLSession.Row {
+        let measured = clock.map { ["\($0.offset / 1000)", "\($0.error / 1000)"] } ?? ["", ""]
         do throws(FleetProblem) {
-            return try rows(FleetSchema.renewal, [settings.name, "\(incarnation)"]).first ?? []
+            return try rows(
+                FleetSchema.renewal,
+                [settings.name, "\(incarnation)", tasks] + measured
+            ).first ?? []
         } catch {
             if error.kind == .statement { session = nil }
             throw error
         }
     }
 
-    private func register() throws(FleetProblem) -> FleetRenewal {
+    private func register(_ tasks: String) throws(FleetProblem) -> FleetRenewal {
         _ = try readySession()
         let sentAt = BootClock.now
         let seconds = Double(settings.leaseNanoseconds) / 1e9
         let row = try rows(
             FleetSchema.registration,
-            [settings.name, instance, "\(seconds)", version, "\(hasName)"]
+            [settings.name, instance, "\(seconds)", version, "\(hasName)", tasks]
         ).first
         guard let number = row?.first?.flatMap({ Int($0) }) else { throw nameTaken }
         let open = try rows(FleetSchema.openClaims, [settings.name, instance])
@@ -180,7 +198,8 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
                     let request = row[2].flatMap(RunID.init)
                 else { return nil }
                 return FleetClaim(task: task, slot: slot, request: request)
-            }
+            },
+            isDrained: row?.last == "t"
         )
     }
 
@@ -197,5 +216,46 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
         if let cleanedAt, now.since(cleanedAt) < Self.cleanupPeriod { return }
         cleanedAt = now
         _ = try rows(FleetSchema.cleanup)
+    }
+}
+
+extension FleetHost {
+    /// A row of `FleetSchema.hosts`; `nil` if it is none.
+    fileprivate init?(row: PostgreSQLSession.Row) {
+        func number(_ column: Int) -> Int64? { row[column].flatMap { Int64($0) } }
+        func nanoseconds(_ column: Int) -> Int64? {
+            number(column)?.multipliedClamped(by: 1_000_000)
+        }
+        guard row.count == 12, let name = row[0], let version = row[1], let left = nanoseconds(2),
+            let seen = nanoseconds(3), let claims = number(4)
+        else { return nil }
+        let drainedAt = nanoseconds(7)
+        let state: State =
+            if left <= 0 {
+                row[6] == "t" ? .left : .gone
+            } else if drainedAt == nil {
+                .live
+            } else {
+                row[8] == "t" && claims == 0 ? .drained : .draining
+            }
+        var clock: Clock?
+        if let offset = number(10), let error = number(11) {
+            clock = Clock(
+                offset: offset.multipliedClamped(by: 1000),
+                error: error.multipliedClamped(by: 1000)
+            )
+        }
+        self.init(
+            name: name,
+            state: state,
+            version: version,
+            lease: nanoseconds(5) ?? 0,
+            leaseLeft: left,
+            seenAt: seen,
+            drainedAt: drainedAt,
+            claims: Int(claims),
+            tasks: row[9] ?? "",
+            clock: clock
+        )
     }
 }

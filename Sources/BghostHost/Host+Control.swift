@@ -189,6 +189,13 @@ extension Host: HostControl {
 
     package func fleet() async -> FleetStatus { await owners.fleet.status() }
 
+    package func setDrained(
+        _ isDrained: Bool,
+        fleetHost name: String
+    ) async throws(OperatorRefusal) -> FleetDrain {
+        try await owners.fleet.setDrained(isDrained, host: name)
+    }
+
     package func pauses() -> [Pause] { commands.pauses.pauses() }
 
     package func pause(_ order: PauseOrder) async throws(OperatorRefusal) -> PauseChange {

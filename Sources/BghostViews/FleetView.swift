@@ -5,7 +5,7 @@ internal import BghostBase
 internal import BghostModel
 package import BghostTerminal
 
-/// The text output of `bghost status --fleet`.
+/// The text output of `bghost fleet hosts` and `bghost status --fleet`.
 package struct FleetView {
     private let status: FleetStatus
     /// Unix nanoseconds.
@@ -25,23 +25,39 @@ package struct FleetView {
             text += "the fleet does not answer: \(TerminalText.escaped(status.problem))\n"
         }
         guard !status.hosts.isEmpty else { return text }
-        var table = TextTable(header: ["HOST", "VERSION", "LEASE", "LAST SEEN", "CLAIMS"])
+        var table = TextTable(
+            header: ["HOST", "STATE", "LEASE", "CLAIMS", "CLOCK", "VERSION", "LAST SEEN"]
+        )
         for host in status.hosts {
-            let isLive = host.leaseLeft > 0
+            let isGone = host.state == .gone
             table.add([
-                Self.cell(TerminalText.escaped(host.name), isLive),
-                .init(TerminalText.escaped(host.version)),
-                Self.cell(isLive ? Self.text(host.leaseLeft) : "ended", isLive),
-                .init(HumanText.time(host.seenAt, now: now)),
+                Self.cell(TerminalText.escaped(host.name), isGone),
+                Self.cell(host.state.rawValue, isGone),
+                Self.cell(host.leaseLeft > 0 ? Self.text(host.leaseLeft) : "ended", isGone),
                 .init("\(host.claims)"),
+                .init(host.clock.map(Self.text) ?? "-"),
+                .init(TerminalText.escaped(host.version)),
+                .init(HumanText.time(host.seenAt, now: now)),
             ])
         }
         text += table.text(style)
         return text
     }
 
-    private static func cell(_ text: String, _ isLive: Bool) -> TextTable.Cell {
-        isLive ? .init(text) : .init(text, .warning)
+    private static func cell(_ text: String, _ isGone: Bool) -> TextTable.Cell {
+        isGone ? .init(text, .warning) : .init(text)
+    }
+
+    /// How much a clock is ahead, or at most; no sign if it may be either.
+    private static func text(_ clock: FleetHost.Clock) -> String {
+        let size = Int64(clamping: clock.offset.magnitude)
+        let unit: Int64 = 1_000_000
+        guard size > clock.error else {
+            let bound = size.addingClamped(clock.error)
+            return "±" + DurationText.of(nanoseconds: UInt64((bound / unit + 1) * unit))
+        }
+        let text = DurationText.of(nanoseconds: UInt64(max(1, size / unit) * unit))
+        return (clock.offset > 0 ? "+" : "-") + text
     }
 
     private var lease: String {

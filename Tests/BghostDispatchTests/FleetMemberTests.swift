@@ -35,6 +35,11 @@ import Testing
             var releases: [FleetRelease] = []
             var renewed = 0
             var hasLeft = false
+            /// The tasks of the last renewal.
+            var tasks = ""
+            var hosts: [FleetHost] = []
+            /// The names for which a drain was asked.
+            var drainsAsked: [String] = []
         }
 
         private let state: Mutex<State>
@@ -49,14 +54,22 @@ import Testing
         var claims: [FleetClaim] { state.withLock(\.claims) }
         var releases: [FleetRelease] { state.withLock(\.releases) }
         var hasLeft: Bool { state.withLock(\.hasLeft) }
+        var tasks: String { state.withLock(\.tasks) }
+        var drainsAsked: [String] { state.withLock(\.drainsAsked) }
 
-        func renew() throws(FleetProblem) -> FleetRenewal {
+        func show(_ hosts: [FleetHost]) { state.withLock { $0.hosts = hosts } }
+
+        func renew(tasks: String) throws(FleetProblem) -> FleetRenewal {
             let sentAt = Monotonic.now + sleep.slept
             let answer = state.withLock { state in
                 state.renewed += 1
+                state.tasks = tasks
                 return state.renewals.count > 1 ? state.renewals.removeFirst() : state.renewals[0]
             }
-            return FleetRenewal(sentAt: sentAt, open: try answer.get())
+            let isDrained = state.withLock { state in
+                state.hosts.contains { $0.name == "one" && $0.drainedAt != nil }
+            }
+            return FleetRenewal(sentAt: sentAt, open: try answer.get(), isDrained: isDrained)
         }
 
         func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer {
@@ -74,7 +87,22 @@ import Testing
             if let problem { throw problem }
         }
 
-        func hosts() throws(FleetProblem) -> [FleetHost] { [] }
+        func hosts() throws(FleetProblem) -> [FleetHost] { state.withLock(\.hosts) }
+
+        func setDrained(_ isDrained: Bool, host: String) throws(FleetProblem) -> Bool? {
+            // Like a release, it fails if the next renewal does.
+            let answer: Result<Bool?, FleetProblem> = state.withLock { state in
+                state.drainsAsked.append(host)
+                if case .failure(let problem) = state.renewals[0] { return .failure(problem) }
+                guard let index = state.hosts.firstIndex(where: { $0.name == host }) else {
+                    return .success(nil)
+                }
+                let isChanged = (state.hosts[index].drainedAt != nil) != isDrained
+                state.hosts[index].drainedAt = isDrained ? 1 : nil
+                return .success(isChanged)
+            }
+            return try answer.get()
+        }
 
         func leave() { state.withLock { $0.hasLeft = true } }
     }
@@ -108,7 +136,7 @@ import Testing
                 clock,
                 log: log,
                 reactor: reactor
-            )
+            ) { "tasks" }
         }
 
         func events() -> [String] {
@@ -213,6 +241,76 @@ import Testing
         }
     }
 
+    private static func host(_ name: String) -> FleetHost {
+        FleetHost(name: name, version: "1", leaseLeft: 1, seenAt: 1, claims: 0)
+    }
+
+    @Test func `A drain is sent to the fleet, and this host says that it knows`() async throws {
+        try await ReactorActor.run { actor in
+            let parts = Parts(actor.reactor, [.success([])])
+            parts.link.show([Self.host("one"), Self.host("two")])
+            await parts.begin()
+            #expect(parts.link.tasks == "tasks")
+            let drain = try await parts.member.setDrained(true, host: "one")
+            #expect(drain.isChanged && drain.host.drainedAt != nil)
+            #expect(try await !parts.member.setDrained(true, host: "one").isChanged)
+            #expect(parts.events() == ["fleet.joined"])
+            await parts.pass(seconds: 120)
+            await parts.pass(seconds: 120)
+            #expect(parts.events() == ["fleet.joined", "fleet.drained"])
+            #expect(parts.member.check?.state == .ok)
+            #expect(parts.member.check?.message.contains("is drained") == true)
+            #expect(try await parts.member.setDrained(false, host: "one").isChanged)
+            await parts.pass(seconds: 120)
+            #expect(parts.events() == ["fleet.joined", "fleet.drained", "fleet.undrained"])
+            #expect(parts.member.check?.message.contains("is drained") == false)
+            // What the daemon finds is part of its answer.
+            let status = await parts.member.status()
+            #expect(status.hosts.count == 2 && status.findings == status.diagnosis)
+            await parts.member.leave()
+            let late = await #expect(throws: OperatorRefusal.self) {
+                _ = try await parts.member.setDrained(true, host: "one")
+            }
+            #expect(late?.code == .unavailable)
+        }
+    }
+
+    @Test func `A drain that cannot be is refused with the reason`() async throws {
+        try await ReactorActor.run { actor in
+            let parts = Parts(actor.reactor, [.success([]), .failure(Self.unanswered)])
+            parts.link.show([Self.host("web-1"), Self.host("web-2")])
+            // Before it registers there is no way to the fleet.
+            let early = await #expect(throws: OperatorRefusal.self) {
+                _ = try await parts.member.setDrained(true, host: "web-1")
+            }
+            #expect(early?.code == .unavailable)
+            await parts.begin()
+            let away = await #expect(throws: OperatorRefusal.self) {
+                _ = try await parts.member.setDrained(true, host: "web-1")
+            }
+            #expect(away?.code == .fleetUnanswered)
+            #expect(away?.message.contains(Self.unanswered.reason) == true)
+            await parts.member.leave()
+
+            let other = Parts(actor.reactor, [.success([])])
+            other.link.show([Self.host("web-1"), Self.host("web-2")])
+            await other.begin()
+            let unknown = await #expect(throws: OperatorRefusal.self) {
+                _ = try await other.member.setDrained(true, host: "web-x")
+            }
+            #expect(unknown?.code == .noSuchHost && unknown?.candidates == ["web-1"])
+            // The store would read the first one as `web-1`, so it is not asked.
+            for name in ["web-1\u{0}x", String(repeating: "a", count: 65)] {
+                let odd = await #expect(throws: OperatorRefusal.self) {
+                    _ = try await other.member.setDrained(true, host: name)
+                }
+                #expect(odd?.code == .noSuchHost)
+            }
+            #expect(other.link.drainsAsked == ["web-x"])
+            await other.member.leave()
+        }
+    }
+
     @Test func `Without a fleet there is nothing to do`() async throws {
         try await ReactorActor.run { actor in
             let parts = Parts(actor.reactor, [.success([])])
@@ -227,6 +325,10 @@ import Testing
             )
             none.begin()
             #expect(await none.status() == FleetStatus())
+            let refusal = await #expect(throws: OperatorRefusal.self) {
+                _ = try await none.setDrained(true, host: "one")
+            }
+            #expect(refusal?.code == .noFleet)
             await none.leave()
             #expect(parts.deadlines.count == 0)
         }

@@ -11,6 +11,9 @@ import Testing
 
     init() throws { database = try FleetDatabase() }
 
+    /// The version that bghost knows.
+    private static let present = FleetSchema.migrations.count
+
     /// A version that does not exist: it fails if it is made twice.
     private static let next =
         FleetSchema.migrations + [
@@ -24,13 +27,14 @@ import Testing
     @Test(.timeLimit(.minutes(5)))
     func `A newer schema is refused, and left as it is`() throws {
         _ = try database.host("web-1").renew()
-        try database.query("UPDATE bghost.fleet SET version = 2")
+        try database.query("UPDATE bghost.fleet SET version = \(Self.present + 1)")
         let problem = try #require(refusal { _ = try database.host("web-2").renew() })
         #expect(problem.kind == .version)
-        #expect(problem.reason.contains("version 2") && problem.reason.contains("knows only 1"))
+        #expect(problem.reason.contains("version \(Self.present + 1)"), "\(problem)")
+        #expect(problem.reason.contains("knows only \(Self.present)"), "\(problem)")
         #expect(problem.reason.contains("update bghost on this host"))
         #expect(try database.query("SELECT name FROM bghost.host") == ["web-1"])
-        #expect(try version() == ["2"])
+        #expect(try version() == ["\(Self.present + 1)"])
     }
 
     @Test(.timeLimit(.minutes(5)))
@@ -59,7 +63,8 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            #expect(try database.query("SELECT version FROM bghost.fleet") == ["2"])
+            let version = try database.query("SELECT version FROM bghost.fleet")
+            #expect(version == ["\(Self.present + 1)"])
             #expect(try database.query("SELECT host FROM bghost.next") == ["made"])
             let hosts = try database.query("SELECT count(*) FROM bghost.host")
             #expect(hosts == [hasSchema ? "7" : "6"])
@@ -76,7 +81,8 @@ import Testing
         // It has not renewed its lease since.
         #expect(try old.claim(FleetDatabase.claim(200, 1)) == .unknown)
         let problem = try #require(refusal { _ = try old.renew() })
-        #expect(problem.kind == .version && problem.reason.contains("version 2"), "\(problem)")
+        let reason = "version \(Self.present + 1)"
+        #expect(problem.kind == .version && problem.reason.contains(reason), "\(problem)")
         #expect(refusal { _ = try old.claim(FleetDatabase.claim(200, 1)) }?.kind == .version)
         // What it has is not taken before its lease ends.
         #expect(try new.claim(FleetDatabase.claim(100, 2)) == .taken(by: "web-1"))
@@ -87,13 +93,38 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `Hosts and starts of the first version stay, and no host is drained`() throws {
+        // The tables of the first version, as a host of that version left them.
+        try database.query(
+            """
+            \(FleetSchema.migrations[0])
+            UPDATE bghost.fleet SET version = 1;
+            INSERT INTO bghost.host VALUES ('web-0', 'instance of web-0', 7, interval '600 s',
+                clock_timestamp() + interval '600 s', clock_timestamp(), '0.1.0');
+            INSERT INTO bghost.start VALUES ('report', 100, 'web-0', 'instance of web-0', 7,
+                '\(FleetDatabase.claim(100, 1).request)', clock_timestamp() + interval '600 s',
+                clock_timestamp(), NULL)
+            """
+        )
+        let one = database.host("web-1")
+        _ = try one.renew(tasks: "abc")
+        #expect(try one.claim(FleetDatabase.claim(100, 2)) == .taken(by: "web-0"))
+        let hosts = try one.hosts()
+        #expect(hosts.map(\.name) == ["web-0", "web-1"])
+        #expect(hosts.allSatisfy { $0.state == .live && $0.drainedAt == nil }, "\(hosts)")
+        #expect(hosts.map(\.tasks) == ["", "abc"] && hosts[0].clock == nil)
+        // Its updated daemon gets its start back.
+        #expect(try database.host("web-0").renew().open == [FleetDatabase.claim(100, 1)])
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `A version that cannot be made leaves the one before`() throws {
         _ = try database.host("web-1").renew()
         let broken = FleetSchema.migrations + ["CREATE TABLE bghost.half (x int); PERFORM 1 / 0;"]
         let host = database.host("web-2", migrations: broken)
         let problem = try #require(refusal { _ = try host.renew() })
         #expect(problem.kind == .statement && problem.reason.contains("zero"), "\(problem)")
-        #expect(try version() == ["1"])
+        #expect(try version() == ["\(Self.present)"])
         #expect(try database.query("SELECT 1 FROM pg_tables WHERE tablename = 'half'").isEmpty)
         #expect(try database.host("web-3").renew().open.isEmpty)
     }
@@ -130,6 +161,6 @@ import Testing
         #expect(try database.query("SELECT 1 FROM pg_tables WHERE schemaname = 'bghost'").isEmpty)
         try holder.run("COMMIT")
         #expect(try host.renew().open.isEmpty)
-        #expect(try version() == ["1"])
+        #expect(try version() == ["\(Self.present)"])
     }
 }

@@ -96,6 +96,8 @@ extension Integration {
                 "audit verify": [[]],
                 "changes": [[], ["--since", "2h"]],
                 "alerts show": [[]],
+                "fleet hosts": [[]],
+                "fleet doctor": [[]],
             ]
         }
 
@@ -112,7 +114,7 @@ extension Integration {
             "simulate launch",
             "simulate expire", "simulate fact", "simulate clock", "notify test", "notify act",
             "alerts test",
-            "transfers cancel", "transfers retry", "dashboard",
+            "transfers cancel", "transfers retry", "dashboard", "fleet drain", "fleet undrain",
         ]
 
         @Test(.timeLimit(.minutes(5)))

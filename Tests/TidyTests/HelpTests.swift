@@ -8,7 +8,8 @@ import Testing
 @Suite(.ownThreads) struct HelpTests {
     /// With what an abstract may begin: what the command does, in the imperative.
     static let verbs: Set<String> = [
-        "Answer", "Ask", "Cancel", "Check", "Clear", "Delete", "Expire", "Explain", "Export",
+        "Answer", "Ask", "Cancel", "Check", "Clear", "Delete", "Drain", "Expire", "Explain",
+        "Export",
         "Inspect", "Install", "List", "Move", "Pause", "Post", "Print", "Record", "Reload",
         "Remove", "Restore",
         "Replay", "Request", "Resume", "Retry",

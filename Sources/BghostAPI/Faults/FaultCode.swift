@@ -62,6 +62,9 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case staleCursor = "BG4047"
     case tooManyFollowers = "BG4048"
     case noSuchTag = "BG4052"
+    case noFleet = "BG4053"
+    case noSuchHost = "BG4054"
+    case fleetUnanswered = "BG4055"
     case countChanged = "BG4074"
     case noSuchTransfer = "BG5001"
     case transferOver = "BG5002"
@@ -93,6 +96,9 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noSuchPlugin: self = .noSuchPlugin
         case .noSuchTask: self = .noSuchTask
         case .noSuchTag: self = .noSuchTag
+        case .noFleet: self = .noFleet
+        case .noSuchHost: self = .noSuchHost
+        case .fleetUnanswered: self = .fleetUnanswered
         case .notPermitted: self = .notPermitted
         case .noSuchRequest: self = .noSuchRequest
         case .ambiguousRequest: self = .ambiguousRequest
@@ -140,11 +146,11 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noSession, .badTicket: 401
         case .noSuchSite: 421
         case .unfitParameters: 422
-        case .noDashboard, .noReceiver: 409
+        case .noDashboard, .noReceiver, .noFleet: 409
         case .contentType: 415
         case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute, .noSuchRequest, .nothingDead,
             .notPaused, .noSuchPlugin, .noSuchNotification, .noSuchTransfer, .noSuchCheckpoint,
-            .noSuchTag:
+            .noSuchTag, .noSuchHost:
             404
         case .ambiguousRun, .ambiguousRequest, .ambiguousTransfer, .ambiguousNotification,
             .backupFailed, .runNotUnderWay, .endedWithoutRun, .immediateRunIneligible,
@@ -154,7 +160,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .payloadTooLarge, .bodyTooLarge: 413
         case .versionSkew: 426
         case .tooManyPending, .tooManyFollowers: 429
-        case .unavailable, .stopping: 503
+        case .unavailable, .stopping, .fleetUnanswered: 503
         case .storeFailed, .notStored, .auditFailed: 507
         case .notRunning, .socketTaken, .notASocket, .socketFolder, .socketPath, .unreadableAnswer,
             .connectionLost, .internalError:
@@ -257,6 +263,15 @@ extension FaultCode {
             "The daemon's manifest has no task of this name. `bghost status` lists them."
         case .noSuchTag:
             "No task of the daemon's manifest has this tag. `bghost status --json` shows the `tags` of each task."
+        case .noFleet:
+            "The manifest of the asked daemon has no `host.fleet`, so it knows no other hosts. Ask a daemon "
+                + "of the fleet with --control or --state-dir, or add `host.fleet` and restart."
+        case .noSuchHost:
+            "The fleet has no host of this name: `host.fleet.name` of each manifest gives it. `bghost fleet "
+                + "hosts` lists the hosts; the row of one is deleted 30 days after its lease ended."
+        case .fleetUnanswered:
+            "The database of the fleet did not answer, or refused. The change may have been made all the "
+                + "same. `bghost fleet doctor` says what is wrong, and the command may be repeated."
         case .noSuchRequest:
             "No request of the kind that was looked for has an id that begins like this. `bghost "
                 + "pending` lists those that wait, `bghost dead` the dead letters."

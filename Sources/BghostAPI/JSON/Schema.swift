@@ -53,6 +53,7 @@ package enum Schema {
     package static let use = AnswerSchema<UseStatus>("bghost.use/1")
     package static let drain = AnswerSchema<DrainStatus>("bghost.drain/1")
     package static let fleet = AnswerSchema<API.Fleet>("bghost.fleet/1")
+    package static let fleetDrain = AnswerSchema<API.FleetDrainAnswer>("bghost.fleet.drain/1")
     package static let pauses = AnswerSchema<API.Pauses>("bghost.pauses/1")
     package static let pause = AnswerSchema<API.PauseAnswer>("bghost.pause/1")
     package static let resume = AnswerSchema<API.PauseAnswer>("bghost.resume/1")

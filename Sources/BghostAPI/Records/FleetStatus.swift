@@ -16,21 +16,38 @@ package struct FleetStatus: Equatable, Sendable {
     package var problem: String
     /// In the order of their names.
     package var hosts: [FleetHost]
+    /// What is wrong or worth to know, as the daemon found it.
+    package var findings: [FleetFinding]
 
     package init(
         name: String = "",
         validFor: Int64 = 0,
         lostAt: Int64? = nil,
         problem: String = "",
-        hosts: [FleetHost] = []
+        hosts: [FleetHost] = [],
+        findings: [FleetFinding] = []
     ) {
         self.name = name
         self.validFor = validFor
         self.lostAt = lostAt
         self.problem = problem
         self.hosts = hosts
+        self.findings = findings
     }
 
     /// Whether the asked host is in a fleet and cannot serve its starts.
     package var needsAttention: Bool { !name.isEmpty && validFor == 0 }
+}
+
+/// The answer to a drain of a host of the fleet.
+package struct FleetDrain: Equatable, Sendable {
+    /// The host after it.
+    package var host: FleetHost
+    /// Whether it was not drained before, or was.
+    package var isChanged: Bool
+
+    package init(host: FleetHost, isChanged: Bool) {
+        self.host = host
+        self.isChanged = isChanged
+    }
 }

@@ -152,6 +152,14 @@ package protocol HostControl: AuditControl {
     /// The fleet of this host, as the fleet's store has it.
     func fleet() async -> FleetStatus
 
+    /// Drains a host of the fleet, so that it claims no further start, or ends that.
+    ///
+    /// It lasts across restarts of that host.
+    func setDrained(
+        _ isDrained: Bool,
+        fleetHost name: String
+    ) async throws(OperatorRefusal) -> FleetDrain
+
     /// The pauses in force, the oldest first.
     func pauses() async -> [Pause]
 

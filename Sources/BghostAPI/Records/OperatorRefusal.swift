@@ -49,6 +49,12 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
         case transferOver
         /// The manifest names no receiver of alerts.
         case noReceiver
+        /// This host is in no fleet.
+        case noFleet
+        /// The fleet has no host of this name.
+        case noSuchHost
+        /// The fleet's store does not answer, so it is unknown whether something was done.
+        case fleetUnanswered
         /// The command is not possible at this time.
         case unavailable
         /// The manifest has errors, or one of its plugins cannot be loaded.
@@ -105,6 +111,19 @@ extension OperatorRefusal {
                 ?? (tags.isEmpty
                     ? "the manifest has no `tags`"
                     : "`bghost status --json` lists the tags of each task"),
+            candidates: nearest.map { [$0] } ?? []
+        )
+    }
+
+    /// The error for a host that the fleet does not have.
+    ///
+    /// - Parameter hosts: the names of its hosts.
+    package static func noSuchHost(_ host: String, among hosts: [String]) -> OperatorRefusal {
+        let nearest = Spelling.nearest(to: host, among: hosts)
+        return OperatorRefusal(
+            .noSuchHost,
+            "the fleet has no host `\(PrintableText.escaped(String(host.prefix(200))))`",
+            fix: nearest.map { "did you mean `\($0)`?" } ?? "`bghost fleet hosts` lists them",
             candidates: nearest.map { [$0] } ?? []
         )
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
-internal import BghostModel
+package import BghostModel
 
 extension API {
     /// The fleet, as the asked host sees it.
@@ -17,6 +17,8 @@ extension API {
         @OrDefault package var problem: String
         /// The hosts, in the order of their names.
         @Elements package var hosts: [FleetHost]
+        /// What is wrong or worth to know, the problems first.
+        @ElementsOrEmpty package var findings: [FleetFinding]
 
         package init(_ status: FleetStatus) {
             name = status.name
@@ -24,6 +26,7 @@ extension API {
             _lostAt = FormOrNull(wrappedValue: status.lostAt)
             _problem = OrDefault(wrappedValue: status.problem)
             _hosts = Elements(wrappedValue: status.hosts.map(FleetHost.init))
+            _findings = ElementsOrEmpty(wrappedValue: status.findings)
         }
 
         package var status: FleetStatus {
@@ -32,7 +35,8 @@ extension API {
                 validFor: validFor.multipliedClamped(by: 1_000_000),
                 lostAt: lostAt,
                 problem: problem,
-                hosts: hosts.map(\.host)
+                hosts: hosts.map(\.host),
+                findings: findings
             )
         }
     }
@@ -41,31 +45,82 @@ extension API {
     package struct FleetHost: Codable, Equatable, Sendable {
         /// Its name.
         package var name: String
+        /// `live`; `draining` or `drained` after `bghost fleet drain`; `left` after its daemon stopped in order;
+        /// `gone` if its lease ended otherwise.
+        @OrDefault package var state: String
         /// The version of its bghost.
         @OrDefault package var version: String
+        /// The length of its lease, milliseconds; 0 if it is unknown.
+        @OrDefault package var lease: Int64
         /// How long its lease lasts by the clock of the database, milliseconds; negative since it ended.
         @OrDefault package var leaseLeft: Int64
         /// When it last renewed its lease, by the clock of the database.
         @Formatted<RFC3339> package var seenAt: Int64
+        /// When an operator drained it, by the clock of the database; null if it is not drained.
+        @FormOrNull<RFC3339> package var drainedAt: Int64?
         /// The starts that it serves now.
         @OrDefault package var claims: Int
+        /// A fingerprint of its tasks with `onceInFleet` and their times; "" if it is unknown.
+        @OrDefault package var tasks: String
+        /// How much its clock is ahead of that of the database, milliseconds; null if it is unknown.
+        @OrNull package var clockOffset: Int?
+        /// The most by which `clockOffset` may be wrong, milliseconds; null if it is unknown.
+        @OrNull package var clockError: Int?
 
-        init(_ host: BghostModel.FleetHost) {
+        package init(_ host: BghostModel.FleetHost) {
             name = host.name
+            _state = OrDefault(wrappedValue: host.state.rawValue)
             _version = OrDefault(wrappedValue: host.version)
+            _lease = OrDefault(wrappedValue: host.lease / 1_000_000)
             _leaseLeft = OrDefault(wrappedValue: host.leaseLeft / 1_000_000)
             _seenAt = Formatted(wrappedValue: host.seenAt)
+            _drainedAt = FormOrNull(wrappedValue: host.drainedAt)
             _claims = OrDefault(wrappedValue: host.claims)
+            _tasks = OrDefault(wrappedValue: host.tasks)
+            _clockOffset = OrNull(wrappedValue: host.clock.map { Int($0.offset / 1_000_000) })
+            _clockError = OrNull(wrappedValue: host.clock.map { Int($0.error / 1_000_000) })
         }
 
-        var host: BghostModel.FleetHost {
-            BghostModel.FleetHost(
+        package var host: BghostModel.FleetHost {
+            func nanoseconds(_ milliseconds: Int64) -> Int64 {
+                milliseconds.multipliedClamped(by: 1_000_000)
+            }
+            var clock: BghostModel.FleetHost.Clock?
+            if let clockOffset, let clockError {
+                clock = .init(
+                    offset: nanoseconds(Int64(clockOffset)),
+                    error: nanoseconds(Int64(clockError))
+                )
+            }
+            return BghostModel.FleetHost(
                 name: name,
+                // A daemon of an earlier version does not say.
+                state: BghostModel.FleetHost.State(rawValue: state)
+                    ?? (leaseLeft > 0 ? .live : .gone),
                 version: version,
-                leaseLeft: leaseLeft.multipliedClamped(by: 1_000_000),
+                lease: nanoseconds(lease),
+                leaseLeft: nanoseconds(leaseLeft),
                 seenAt: seenAt,
-                claims: claims
+                drainedAt: drainedAt,
+                claims: claims,
+                tasks: tasks,
+                clock: clock
             )
         }
+    }
+
+    /// The answer to a drain of a host of the fleet, or to its end.
+    package struct FleetDrainAnswer: Codable, Equatable, Sendable {
+        /// Whether it changed anything.
+        package var changed: Bool
+        /// The host after it.
+        package var host: FleetHost
+
+        package init(_ drain: FleetDrain) {
+            changed = drain.isChanged
+            host = FleetHost(drain.host)
+        }
+
+        package var drain: FleetDrain { FleetDrain(host: host.host, isChanged: changed) }
     }
 }

@@ -36,7 +36,7 @@ struct Root: AsyncParsableCommand {
             Discard.self, CheckpointCommand.self, Throttle.self, Uses.self, Drain.self,
             PauseTasks.self, ResumeTasks.self,
             Disable.self, Enable.self, Backup.self, Restore.self, Audit.self,
-            Changes.self, Alerts.self,
+            Changes.self, Alerts.self, FleetCommand.self,
             Plugin.self, SDK.self,
             DashboardLink.self, Plan.self, Reload.self, Replay.self, Simulate.self, Notify.self,
             Transfers.self,

@@ -145,11 +145,15 @@ enum SandboxDoctor {
     private static func show(_ fleet: FleetStatus, _ console: Console) {
         let mark: Style.Mark = fleet.needsAttention ? .bad : .good
         let live = fleet.hosts.count { $0.leaseLeft > 0 }
+        let problems = fleet.findings.count { $0.isProblem }
+        let others =
+            problems == 0
+            ? "" : "; \(CountText.of(problems, "problem")): see `bghost fleet doctor`"
         let text =
             fleet.needsAttention
             ? "\(fleet.name) has no valid lease in its fleet: \(fleet.problem)"
             : "\(fleet.name) has a valid lease in its fleet, as one of"
-                + " \(CountText.of(live, "live host"))"
+                + " \(CountText.of(live, "live host"))" + others
         console.answer("\(console.out.painted(mark)) \(TerminalText.escaped(text))\n")
     }
 

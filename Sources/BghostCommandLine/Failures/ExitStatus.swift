@@ -33,7 +33,7 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
         case .notRunning: self = .notRunning
         case .noSuchRun, .noSuchTask, .nothingPending, .runNotUnderWay, .noSuchRequest,
             .nothingDead, .noSuchCheckpoint, .notPaused, .noSuchPlugin, .noSuchNotification,
-            .noSuchTransfer, .noSuchTag, .transferOver:
+            .noSuchTransfer, .noSuchTag, .noSuchHost, .transferOver:
             self = .notFound
         case .socketPath, .ambiguousRun, .ambiguousRequest, .ambiguousTransfer,
             .ambiguousNotification, .pastLatestBegin, .payloadTooLarge, .badParameters,
@@ -43,8 +43,10 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
         case .socketTaken, .notASocket, .socketFolder, .storeFailed, .notStored, .auditFailed,
             .backupFailed:
             self = .taken
-        case .manifestRefused, .needsRestart, .noDashboard, .noReceiver: self = .badManifest
-        case .unavailable, .tooManyPending, .tooManyFollowers, .stopping: self = .tryLater
+        case .manifestRefused, .needsRestart, .noDashboard, .noReceiver, .noFleet:
+            self = .badManifest
+        case .unavailable, .tooManyPending, .tooManyFollowers, .stopping, .fleetUnanswered:
+            self = .tryLater
         case .socketForbidden, .notPermitted, .readOnly, .foreignPage, .noSession, .badTicket,
             .noSuchSite:
             self = .noPermission

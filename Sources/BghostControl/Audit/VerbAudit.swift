@@ -29,7 +29,7 @@ extension Endpoint {
             .resume, .act:
             .withChange
         case .expire, .stop, .reload, .backup, .simulateFact, .simulateClock, .testNotification,
-            .testAlerts,
+            .testAlerts, .drainHost, .undrainHost,
             .cancelTransfer, .retryTransfer:
             .around
         case .drain: .before
@@ -52,6 +52,8 @@ extension Endpoint {
         case .clearThrottle: "throttle clear"
         case .addUse: "uses add"
         case .clearUses: "uses clear"
+        case .drainHost: "fleet drain"
+        case .undrainHost: "fleet undrain"
         case .simulateFact: "simulate fact"
         case .simulateClock: "simulate clock"
         case .testNotification: "notify test"

@@ -41,6 +41,8 @@ enum Endpoint: String, CaseIterable, Sendable {
     case addUse = "POST /v1/tasks/:id/uses"
     case clearUses = "DELETE /v1/tasks/:id/uses"
     case fleet = "GET /v1/fleet"
+    case drainHost = "POST /v1/fleet/hosts/:name/drain"
+    case undrainHost = "DELETE /v1/fleet/hosts/:name/drain"
     case pauses = "GET /v1/pauses"
     case pause = "POST /v1/pauses"
     case resume = "DELETE /v1/pauses"
@@ -108,7 +110,8 @@ enum Endpoint: String, CaseIterable, Sendable {
         case .version, .alive, .ready, .health, .metrics, .submit, .runOfRequest, .run, .expire,
             .stop,
             .deleteCheckpoint,
-            .clearThrottle, .addUse, .clearUses, .fleet, .pauses, .drainStatus, .enable, .outbox,
+            .clearThrottle, .addUse, .clearUses, .fleet, .drainHost, .undrainHost, .pauses,
+            .drainStatus, .enable, .outbox,
             .testNotification, .act, .alerts, .testAlerts,
             .transfers, .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
             []

@@ -55,9 +55,7 @@ struct OperatorRoutes: Sendable {
             try await enable(context.parameters.require("name"))
         }
         DrainRoutes(host: host).add(to: endpoints)
-        endpoints.on(.fleet) { _, _ in
-            Answer.json(Schema.fleet, API.Fleet(await host.fleet()))
-        }
+        FleetRoutes(host: host).add(to: endpoints)
         PauseRoutes(host: host).add(to: endpoints)
         endpoints.on(.reload) { request, _ in try await reload(request) }
         endpoints.on(.backup) { request, _ in try await backUp(request) }

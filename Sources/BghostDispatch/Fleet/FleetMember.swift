@@ -11,11 +11,13 @@ package import BghostServices
 /// This host's membership in a fleet: its lease, its claims, and what the fleet answers.
 ///
 /// The link works on a thread of its own, in the order of the calls. Without a fleet there is no thread and no
-/// deadline. The host owns it. Use it on the reactor's thread only; it does not block. A renewal costs O(open
-/// claims), anything else O(1).
+/// deadline. The host owns it. Use it on the reactor's thread only; it does not block. A renewal costs O(tasks
+/// and open claims), questions O(hosts), anything else O(1).
 package final class FleetMember {
     private let settings: FleetSettings?
     private let link: (any FleetLink)?
+    /// The fingerprint of the tasks that run once in the fleet.
+    private let tasks: () -> String
     private let dispatcher: Dispatcher
     private let deadlines: Deadlines
     private let clock: DaemonClock
@@ -26,6 +28,8 @@ package final class FleetMember {
     /// When the next renewal is sent, in time since boot.
     private var renewal: MonotonicInstant = .zero
     private(set) var isRenewing = false
+    /// Whether an operator has drained this host, as far as it knows.
+    private var isDrained = false
     /// Until when runs may start, in time since boot; zero without a lease.
     private var validUntil: MonotonicInstant = .zero
     /// Why the last call failed.
@@ -41,7 +45,9 @@ package final class FleetMember {
     private var unreleased: [(claim: FleetClaim, release: FleetRelease)] = []
     private lazy var reference = ReactorReference(self, on: reactor)
 
-    /// - Parameter link: `nil` without a fleet.
+    /// - Parameters:
+    ///   - link: `nil` without a fleet.
+    ///   - tasks: `Manifest.fleetTasks` of the manifest in force; asked with each renewal.
     package init(
         _ settings: FleetSettings?,
         _ link: (any FleetLink)?,
@@ -49,10 +55,12 @@ package final class FleetMember {
         _ deadlines: Deadlines,
         _ clock: DaemonClock,
         log: HostLog,
-        reactor: Reactor
+        reactor: Reactor,
+        tasks: @escaping () -> String = { "" }
     ) {
         self.settings = settings
         self.link = link
+        self.tasks = tasks
         self.dispatcher = dispatcher
         self.deadlines = deadlines
         self.clock = clock
@@ -118,10 +126,11 @@ package final class FleetMember {
         arm()
         guard !isRenewing else { return }
         isRenewing = true
+        let tasks = tasks()
         thread.perform { [reference] in
             let result: Result<FleetRenewal, FleetProblem>
             do throws(FleetProblem) {
-                result = .success(try link.renew())
+                result = .success(try link.renew(tasks: tasks))
             } catch {
                 result = .failure(error)
             }
@@ -152,6 +161,7 @@ package final class FleetMember {
             }
             (problem, lostAt, renewedAt) = (nil, nil, clock.wall)
             validUntil = end
+            noteDrain(renewal.isDrained)
             if isBack { onChange(nil) }
             arm()
             dispatcher.decide { scheduler, now, effects in
@@ -166,6 +176,18 @@ package final class FleetMember {
             unreleased = []
             for (claim, end) in releases { release(claim, end) }
         }
+    }
+
+    private func noteDrain(_ isDrained: Bool) {
+        guard isDrained != self.isDrained, let settings else { return }
+        self.isDrained = isDrained
+        log.write(
+            .info,
+            isDrained ? "fleet.drained" : "fleet.undrained",
+            isDrained
+                ? "`\(settings.name)` is drained: it claims no start of the fleet, and ends those it has"
+                : "`\(settings.name)` is no longer drained and claims starts of the fleet"
+        )
     }
 
     private func lose(_ problem: FleetProblem) {
@@ -237,7 +259,8 @@ package final class FleetMember {
         guard let settings, link != nil else { return nil }
         guard let lossSentence else {
             let standing = lostAt == nil ? "has a lease in the fleet" : "joins the fleet"
-            return .init("fleet", .ok, "`\(settings.name)` \(standing)")
+            let drain = isDrained ? "; it is drained and claims no start" : ""
+            return .init("fleet", .ok, "`\(settings.name)` \(standing)\(drain)")
         }
         return .init(
             "fleet",
@@ -267,19 +290,65 @@ package final class FleetMember {
         status.validFor = validUntil > now ? Int64(clamping: validUntil.since(now)) : 0
         status.problem = problem?.reason ?? ""
         status.lostAt = lostAt
-        let answer: Result<[FleetHost], FleetProblem> = await withCheckedContinuation { reply in
+        switch await ask(thread, { () throws(FleetProblem) in try link.hosts() }) {
+        case .success(let hosts): status.hosts = hosts
+        case .failure(let error): status.problem = error.reason
+        }
+        status.findings = status.diagnosis
+        return status
+    }
+
+    // MARK: Drains
+
+    /// Drains a host of the fleet, or ends that, and returns when the fleet's store has it.
+    package nonisolated(nonsending) func setDrained(
+        _ isDrained: Bool,
+        host name: String
+    ) async throws(OperatorRefusal) -> FleetDrain {
+        guard let link else {
+            throw OperatorRefusal(
+                .noFleet,
+                "this host is in no fleet",
+                fix: "`host.fleet` of the manifest names one"
+            )
+        }
+        guard let thread else {
+            throw OperatorRefusal(.unavailable, "this host joins or leaves its fleet now")
+        }
+        // The store gets texts without NUL, and would read this one up to there.
+        let canExist = !name.utf8.contains(0) && name.utf8.count <= FleetSettings.nameBytesMax
+        let answer = await ask(thread) { () throws(FleetProblem) in
+            let isChanged = try canExist ? link.setDrained(isDrained, host: name) : nil
+            return (isChanged: isChanged, hosts: try link.hosts())
+        }
+        switch answer {
+        case .failure(let problem):
+            throw OperatorRefusal(
+                .fleetUnanswered,
+                "the fleet does not answer: \(problem.reason)",
+                fix: "`bghost fleet hosts` shows whether it was done"
+            )
+        case .success(let answer):
+            guard let isChanged = answer.isChanged,
+                let host = answer.hosts.first(where: { $0.name == name })
+            else { throw .noSuchHost(name, among: answer.hosts.map(\.name)) }
+            return FleetDrain(host: host, isChanged: isChanged)
+        }
+    }
+
+    /// Asks the store on the thread of the link.
+    private nonisolated(nonsending) func ask<Value: Sendable>(
+        _ thread: WorkThread,
+        _ question: @escaping @Sendable () throws(FleetProblem) -> Value
+    ) async -> Result<Value, FleetProblem> {
+        await withCheckedContinuation { reply in
             thread.perform {
                 do throws(FleetProblem) {
-                    reply.resume(returning: .success(try link.hosts()))
+                    reply.resume(returning: .success(try question()))
                 } catch {
                     reply.resume(returning: .failure(error))
                 }
             }
         }
-        switch answer {
-        case .success(let hosts): status.hosts = hosts
-        case .failure(let error): status.problem = error.reason
-        }
-        return status
     }
 }

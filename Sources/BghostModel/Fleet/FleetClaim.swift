@@ -26,6 +26,8 @@ package enum FleetAnswer: Equatable, Codable, Sendable {
     case taken(by: String)
     /// Another host has served the start.
     case served(by: String)
+    /// An operator has drained this host, and no other host has the start.
+    case drained
     /// No answer came; the claim may be stored all the same.
     case unknown
 }

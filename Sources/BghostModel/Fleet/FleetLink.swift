@@ -7,7 +7,9 @@ package import BghostBase
 /// Each call blocks until it is answered or a bounded time has passed. Use one object on one thread.
 package protocol FleetLink: AnyObject, Sendable {
     /// Renews the lease of this host; before the first time, and after an error, it connects and registers.
-    func renew() throws(FleetProblem) -> FleetRenewal
+    ///
+    /// - Parameter tasks: what `Manifest.fleetTasks` of this host is, for lists of the hosts.
+    func renew(tasks: String) throws(FleetProblem) -> FleetRenewal
 
     /// Claims a start for this host.
     ///
@@ -20,6 +22,11 @@ package protocol FleetLink: AnyObject, Sendable {
     /// The hosts of the fleet in the order of their names, at most 1,000.
     func hosts() throws(FleetProblem) -> [FleetHost]
 
+    /// Drains a host of the fleet, so that it claims no further start, or ends that.
+    ///
+    /// - Returns: whether that changed anything; `nil` if the fleet has no host of this name.
+    func setDrained(_ isDrained: Bool, host: String) throws(FleetProblem) -> Bool?
+
     /// Ends the lease of this host, so that no other host waits for it, and closes the connection.
     func leave()
 }
@@ -30,10 +37,13 @@ package struct FleetRenewal: Equatable, Sendable {
     package var sentAt: MonotonicInstant
     /// The claims that this host had when it registered; empty if it only renewed its lease.
     package var open: [FleetClaim]
+    /// Whether an operator has drained this host.
+    package var isDrained: Bool
 
-    package init(sentAt: MonotonicInstant, open: [FleetClaim]) {
+    package init(sentAt: MonotonicInstant, open: [FleetClaim], isDrained: Bool = false) {
         self.sentAt = sentAt
         self.open = open
+        self.isDrained = isDrained
     }
 }
 
@@ -63,26 +73,5 @@ package struct FleetProblem: Error, Equatable, Sendable {
     package init(_ kind: Kind, _ reason: String) {
         self.kind = kind
         self.reason = reason
-    }
-}
-
-/// A host of the fleet.
-package struct FleetHost: Equatable, Sendable {
-    package var name: String
-    /// The version of its bghost.
-    package var version: String
-    /// How long its lease lasts by the clock of the server, nanoseconds; negative since it ended.
-    package var leaseLeft: Int64
-    /// When it last renewed its lease, Unix nanoseconds, by the clock of the server.
-    package var seenAt: Int64
-    /// The starts that it serves now.
-    package var claims: Int
-
-    package init(name: String, version: String, leaseLeft: Int64, seenAt: Int64, claims: Int) {
-        self.name = name
-        self.version = version
-        self.leaseLeft = leaseLeft
-        self.seenAt = seenAt
-        self.claims = claims
     }
 }

@@ -19,6 +19,8 @@ struct FleetGate: Sendable {
         case taken(by: String)
         /// Another host has served it.
         case served(by: String)
+        /// This host is drained and gets no start; asked again with each renewal.
+        case drained
     }
 
     struct Start: Sendable {
@@ -68,7 +70,7 @@ struct FleetGate: Sendable {
     mutating func claimAll() {
         for (request, start) in starts {
             switch start.state {
-            case .wanted: starts[request]?.state = .asked
+            case .wanted, .drained: starts[request]?.state = .asked
             case .taken: break
             case .asked, .held, .served: continue
             }

@@ -66,6 +66,7 @@ extension Scheduler {
         case .claimed: gates.fleet.set(.held, of: claim.request)
         case .taken(let host): gates.fleet.set(.taken(by: host), of: claim.request)
         case .served(let host): gates.fleet.set(.served(by: host), of: claim.request)
+        case .drained: gates.fleet.set(.drained, of: claim.request)
         case .unknown: gates.fleet.set(.wanted, of: claim.request)
         }
         guard let entry = pendingIndex.entry(of: claim.task) else { return }
@@ -110,7 +111,7 @@ extension Scheduler {
         guard let start = gates.fleet.remove(request) else { return }
         switch start.state {
         case .asked, .held, .wanted: effects.append(.releaseStart(start.claim, release))
-        case .taken, .served: break
+        case .taken, .served, .drained: break
         }
     }
 
@@ -166,6 +167,10 @@ extension Scheduler {
             gate.now = "no valid lease in the fleet: \(fleet.problem)"
             gate.remedy = "make the fleet's store reachable; `bghost status --fleet` says more"
             gate.condition = "this host had a valid lease in the fleet"
+        case .drained:
+            gate.now = "an operator has drained this host, and no other host has the start yet"
+            gate.remedy = "`bghost fleet undrain` with the name of this host ends the drain"
+            gate.condition = "the drain of this host had ended"
         case .held:
             gate.isOpen = true
             gate.now = "this host has claimed the start"

@@ -8,7 +8,8 @@ extension Endpoint {
     var group: APIReference.Group {
         switch self {
         case .version, .alive, .ready, .health, .metrics, .status, .drainStatus, .drain, .reload,
-            .backup, .logs, .audit, .checkAudit, .alerts, .testAlerts, .fleet:
+            .backup, .logs, .audit, .checkAudit, .alerts, .testAlerts, .fleet,
+            .drainHost, .undrainHost:
             .daemon
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .cancelTag, .why,
             .plan:
@@ -82,6 +83,13 @@ extension Endpoint {
         case .addUse: "Records a use of a task's results now."
         case .clearUses: "Deletes the learned uses of a task."
         case .fleet: "The hosts of this host's fleet, asked of the fleet's database."
+        case .drainHost:
+            """
+            Drains a host of the fleet, also across its restarts: it claims no further start, and ends those \
+            that it has. It knows with its next renewal.
+            """
+        case .undrainHost:
+            "Lets a drained host of the fleet claim starts again, from its next renewal on."
         case .pauses: "The pauses in force, the oldest first."
         case .pause:
             """
@@ -158,7 +166,8 @@ extension Endpoint {
             .cancel, .cancelTag, .checkpoints, .deleteCheckpoint, .dead, .redrive, .discard,
             .throttle, .clearThrottle, .uses,
             .addUse,
-            .clearUses, .fleet, .pauses, .pause, .resume, .disable, .enable, .drainStatus, .drain,
+            .clearUses, .fleet, .drainHost, .undrainHost, .pauses, .pause, .resume, .disable,
+            .enable, .drainStatus, .drain,
             .reload,
             .backup, .why, .plan, .simulateFact, .simulateClock,
             .outbox, .testNotification, .transfers, .cancelTransfer, .retryTransfer, .logs, .alerts,
@@ -233,6 +242,7 @@ extension Endpoint {
         case .clearThrottle: [.noSuchTask, .storeFailed, .notStored]
         case .addUse, .clearUses: [.noSuchTask, .notPermitted, .storeFailed, .notStored]
         case .fleet, .pauses, .drainStatus, .drain: []
+        case .drainHost, .undrainHost: [.noFleet, .noSuchHost, .fleetUnanswered, .unavailable]
         case .pause: [.noSuchTask, .noSuchPlugin, .unavailable, .storeFailed, .notStored]
         case .resume: [.notPaused, .storeFailed, .notStored]
         case .disable, .enable: [.noSuchPlugin, .storeFailed, .notStored]

@@ -107,6 +107,14 @@ extension Endpoint {
                 )
             )
         case .fleet: (200, Answer(Schema.fleet, API.Fleet(APISamples.fleet)))
+        case .drainHost, .undrainHost:
+            (
+                200,
+                Answer(
+                    Schema.fleetDrain,
+                    API.FleetDrainAnswer(APISamples.fleetDrain(self == .drainHost))
+                )
+            )
         case .pauses:
             (200, Answer(Schema.pauses, API.Pauses(pauses: [API.Pause(APISamples.pause)])))
         case .pause: (200, Answer(Schema.pause, API.PauseAnswer(APISamples.pauseChange)))

@@ -169,7 +169,22 @@ extension MemoryHost {
         DrainStatus(draining: !drains.isEmpty, finishing: drains.last.map { $0 != .zero } ?? false)
     }
 
-    func fleet() -> FleetStatus { APISamples.fleet }
+    func fleet() -> FleetStatus { members }
+
+    func setDrained(
+        _ isDrained: Bool,
+        fleetHost name: String
+    ) throws(OperatorRefusal) -> FleetDrain {
+        guard let index = members.hosts.firstIndex(where: { $0.name == name }) else {
+            throw .noSuchHost(name, among: members.hosts.map(\.name))
+        }
+        let isChanged = (members.hosts[index].drainedAt != nil) != isDrained
+        if isChanged {
+            members.hosts[index].drainedAt = isDrained ? 1_795_262_401_000_000_000 : nil
+            members.hosts[index].state = isDrained ? .drained : .live
+        }
+        return FleetDrain(host: members.hosts[index], isChanged: isChanged)
+    }
 
     func pauses() -> [Pause] { paused }
 

@@ -65,7 +65,7 @@ actor MemoryHost: HostControl {
     var switchedOff: String?
     /// The bounds of the drains that were asked for.
     var drains: [Duration?] = []
-    /// The pauses, and what was ordered.
+    var members = APISamples.fleet
     var paused: [Pause] = []
     var orders: [PauseOrder] = []
     var quarantine: Quarantine?

@@ -2,6 +2,7 @@
 
 import BghostBase
 @testable import BghostFleet
+import BghostLinux
 import BghostModel
 import BghostTestSupport
 import Synchronization
@@ -33,7 +34,8 @@ struct FleetDatabase: Sendable {
         _ name: String,
         connection: String? = nil,
         lease: Duration = .seconds(600),
-        migrations: [String] = FleetSchema.migrations
+        migrations: [String] = FleetSchema.migrations,
+        wall: @escaping @Sendable () -> Int64 = { WallClock.now }
     ) -> PostgreSQLFleet {
         PostgreSQLFleet(
             FleetSettings(
@@ -43,7 +45,8 @@ struct FleetDatabase: Sendable {
             ),
             instance: "instance of \(name)",
             version: "0.2.0",
-            migrations: migrations
+            migrations: migrations,
+            wall: wall
         )
     }
 
@@ -82,9 +85,26 @@ struct FleetDatabase: Sendable {
         try query("UPDATE bghost.start SET lease_until = \(ended) WHERE host = '\(host)'")
     }
 
+    /// Lets the lease of a host end without a word of it, as if it had died that long ago.
+    func die(_ host: String) throws {
+        try query(
+            """
+            UPDATE bghost.host SET seen_at = clock_timestamp() - lease * 2,
+                lease_until = clock_timestamp() - lease WHERE name = '\(host)';
+            UPDATE bghost.start SET lease_until = clock_timestamp() - interval '1 second'
+                WHERE host = '\(host)'
+            """
+        )
+    }
+
     static func claim(_ slot: Int64, _ request: UInt64) -> FleetClaim {
         FleetClaim(task: "report", slot: slot, request: RunID(high: 7, low: request))
     }
+}
+
+extension FleetLink {
+    /// Renews the lease of a host whose tasks do not matter.
+    func renew() throws(FleetProblem) -> FleetRenewal { try renew(tasks: "") }
 }
 
 /// The problem that a call throws; `nil` if it throws none.

@@ -112,6 +112,36 @@ import Testing
         try hand.end(after: Hand.second)
     }
 
+    @Test func `A drained host waits, asks with each renewal, and says why`() throws {
+        var hand = try hand()
+        renew(&hand)
+        hand.pass(Hand.second)
+        try answer(&hand, .drained)
+        #expect(hand.running.isEmpty && hand.claimed.count == 1)
+        let gate = try gate(hand)
+        #expect(!gate.isOpen && gate.now.contains("has drained this host"), "\(gate)")
+        #expect(gate.remedy.contains("bghost fleet undrain"))
+        renew(&hand)
+        #expect(hand.claimed.count == 2)
+        try answer(&hand, .drained)
+        // The drain ends.
+        renew(&hand)
+        #expect(hand.claimed.count == 3)
+        try answer(&hand, .claimed)
+        #expect(hand.running == ["report"])
+        try hand.end(after: Hand.second)
+        #expect(hand.released.map(\.release) == [.served])
+
+        // Another host serves the next one, of which this host never had the claim.
+        hand.pass(60 * Hand.second)
+        renew(&hand)
+        try answer(&hand, .drained)
+        renew(&hand)
+        try answer(&hand, .served(by: "web-2"))
+        #expect(hand.running.isEmpty && hand.released.count == 1)
+        try expectTheSame(hand)
+    }
+
     @Test func `A start that another host has served is closed with its name`() throws {
         var hand = try hand()
         renew(&hand)

@@ -166,7 +166,7 @@ extension Host {
 
 /// A fleet without any other host.
 private final class LoneFleet: FleetLink {
-    func renew() throws(FleetProblem) -> FleetRenewal {
+    func renew(tasks: String) throws(FleetProblem) -> FleetRenewal {
         FleetRenewal(sentAt: Monotonic.now + KernelClock.slept, open: [])
     }
 
@@ -177,6 +177,8 @@ private final class LoneFleet: FleetLink {
     func hosts() throws(FleetProblem) -> [FleetHost] {
         [FleetHost(name: "alone", version: "1", leaseLeft: 1, seenAt: 1, claims: 0)]
     }
+
+    func setDrained(_ isDrained: Bool, host: String) throws(FleetProblem) -> Bool? { nil }
 
     func leave() {}
 }
