@@ -113,7 +113,10 @@ struct HostOwners {
             clock,
             log: log,
             reactor: reactor
-        ) { manifest.value.fleetTasks }
+        ) {
+            let manifest = manifest.value
+            return { manifest.fleetTasks }
+        }
         let dataDirectories = DataDirectories(services.threads)
         let replies = CallReplies(executors, runs, clock, log: log)
         transfers = TransferCoordinator(

@@ -136,7 +136,7 @@ import Testing
                 clock,
                 log: log,
                 reactor: reactor
-            ) { "tasks" }
+            ) { { "tasks" } }
         }
 
         func events() -> [String] {

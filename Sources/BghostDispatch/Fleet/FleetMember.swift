@@ -11,13 +11,13 @@ package import BghostServices
 /// This host's membership in a fleet: its lease, its claims, and what the fleet answers.
 ///
 /// The link works on a thread of its own, in the order of the calls. Without a fleet there is no thread and no
-/// deadline. The host owns it. Use it on the reactor's thread only; it does not block. A renewal costs O(tasks
-/// and open claims), questions O(hosts), anything else O(1).
+/// deadline. The host owns it. Use it on the reactor's thread only; it does not block. A renewal costs O(open
+/// claims), questions O(hosts), anything else O(1).
 package final class FleetMember {
     private let settings: FleetSettings?
     private let link: (any FleetLink)?
-    /// The fingerprint of the tasks that run once in the fleet.
-    private let tasks: () -> String
+    /// What computes the fingerprint of the tasks that run once in the fleet: O(tasks), so on the link's thread.
+    private let tasks: () -> @Sendable () -> String
     private let dispatcher: Dispatcher
     private let deadlines: Deadlines
     private let clock: DaemonClock
@@ -47,7 +47,8 @@ package final class FleetMember {
 
     /// - Parameters:
     ///   - link: `nil` without a fleet.
-    ///   - tasks: `Manifest.fleetTasks` of the manifest in force; asked with each renewal.
+    ///   - tasks: called with each renewal; what it returns is called on the link's thread, and gives
+    ///     `Manifest.fleetTasks` of the manifest in force.
     package init(
         _ settings: FleetSettings?,
         _ link: (any FleetLink)?,
@@ -56,7 +57,7 @@ package final class FleetMember {
         _ clock: DaemonClock,
         log: HostLog,
         reactor: Reactor,
-        tasks: @escaping () -> String = { "" }
+        tasks: @escaping () -> @Sendable () -> String = { { "" } }
     ) {
         self.settings = settings
         self.link = link
@@ -130,7 +131,7 @@ package final class FleetMember {
         thread.perform { [reference] in
             let result: Result<FleetRenewal, FleetProblem>
             do throws(FleetProblem) {
-                result = .success(try link.renew(tasks: tasks))
+                result = .success(try link.renew(tasks: tasks()))
             } catch {
                 result = .failure(error)
             }
