@@ -18,6 +18,8 @@ import Testing
         .days(day: -3, number: 9),
         .checkpoints(request: RunID(high: .max, low: 0)),
         .checkpoints(request: RunID(high: 0, low: .max)),
+        .transfers(id: RunID(high: .max, low: 0)),
+        .transfers(id: RunID(high: 3, low: 4)),
     ]
 
     @Test(arguments: cursors)

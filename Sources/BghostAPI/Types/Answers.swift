@@ -189,10 +189,18 @@ extension API {
 
     /// The transfers whose end is not acknowledged, the oldest first.
     package struct Transfers: Codable, Equatable, Sendable {
-        /// The transfers.
+        /// The transfers of the page, by their ids.
         @Elements package var transfers: [TransferView]
+        /// The number of all transfers.
+        @OrDefault package var total: Int
+        /// The `cursor` of the next page; null if there are no more.
+        @OrNull package var next: String?
 
-        package init(transfers: [TransferView]) { self.transfers = transfers }
+        package init(transfers: [TransferView], total: Int, next: String? = nil) {
+            self.transfers = transfers
+            self.total = total
+            self.next = next
+        }
     }
 
     /// One transfer.

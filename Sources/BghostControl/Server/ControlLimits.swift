@@ -19,6 +19,8 @@ package struct ControlLimits: Equatable, Sendable {
     static let deadLettersUsual = 100
     package static let checkpointsMax = 1000
     static let checkpointsUsual = 100
+    package static let transfersMax = 10_000
+    static let transfersUsual = 1000
     /// The largest number of requests or dead letters that a caller may expect.
     package static let expectedMax = 1_000_000_000
     /// The longest plan, hours: 366 days.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostBase
 internal import BghostModel
 internal import BghostPolicy
 
@@ -47,6 +48,11 @@ extension Endpoint {
         QueryKey("plugin", "Only what handlers of this plugin saved."),
         .cursor,
         .limit(ControlLimits.checkpointsMax, default: ControlLimits.checkpointsUsual),
+    ]
+
+    /// The keys of `GET /v1/transfers`.
+    static let transferKeys: [QueryKey] = [
+        .cursor, .limit(ControlLimits.transfersMax, default: ControlLimits.transfersUsual),
     ]
 
     /// The keys of `GET /v1/starts`; those that are given must all hold.
@@ -156,6 +162,23 @@ extension Query {
                 ?? ControlLimits.planEachUsual,
             limit: try number("limit", in: 1...ControlLimits.planMax) ?? ControlLimits.planUsual
         )
+    }
+
+    /// The question of `GET /v1/transfers`: the transfer after which the page begins, and its length.
+    func transferQuestion() throws(ControlFault) -> (after: RunID?, limit: Int) {
+        let limit = try number("limit", in: 1...ControlLimits.transfersMax)
+        let after: RunID?
+        switch try cursor() {
+        case nil: after = nil
+        case .transfers(let id): after = id
+        case .pending, .dead, .starts, .days, .checkpoints:
+            throw ControlFault(
+                .badCursor,
+                "the cursor is one of another list",
+                fix: "give `next` of a page of transfers, or no cursor for the first page"
+            )
+        }
+        return (after, limit ?? ControlLimits.transfersUsual)
     }
 
     private func cursor() throws(ControlFault) -> PageCursor? {

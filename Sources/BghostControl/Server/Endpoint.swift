@@ -113,7 +113,7 @@ enum Endpoint: String, CaseIterable, Sendable {
             .clearThrottle, .addUse, .clearUses, .fleet, .drainHost, .undrainHost, .pauses,
             .drainStatus, .enable, .outbox,
             .testNotification, .act, .alerts, .testAlerts,
-            .transfers, .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
+            .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
             []
         case .status:
             [
@@ -136,6 +136,7 @@ enum Endpoint: String, CaseIterable, Sendable {
                     "A number and a sum that the log has, such as `812:9f2c…`: the row must be in the chain."
                 )
             ]
+        case .transfers: Self.transferKeys
         case .pending: Self.pendingKeys
         case .cancelAll, .cancel, .cancelTag: [.expected]
         case .dead: Self.deadKeys

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostBase
+internal import BghostModel
 internal import Hummingbird
 
 /// The routes for transfers.
@@ -8,10 +10,7 @@ struct TransferRoutes: Sendable {
     let host: any HostControl
 
     func add(to endpoints: EndpointRouter) {
-        endpoints.on(.transfers) { _, _ in
-            let views = await host.transfers()
-            return Answer.json(Schema.transfers, API.Transfers(transfers: views))
-        }
+        endpoints.on(.transfers) { request, _ in try await list(request) }
         endpoints.on(.cancelTransfer) { _, context in
             let id = try context.parameters.require("id")
             return try await change { () throws(OperatorRefusal) in
@@ -24,6 +23,21 @@ struct TransferRoutes: Sendable {
                 try await host.retryTransfer(id)
             }
         }
+    }
+
+    /// The order of the ids stays the same while transfers come and go, so no page repeats one of another.
+    private func list(_ request: Request) async throws(ControlFault) -> Response {
+        let (after, limit) = try Query(request).transferQuestion()
+        let all = await host.transfers().sorted { $0.id < $1.id }
+        let rest = all.drop { view in after.map { view.id <= $0 } ?? false }
+        let page = Array(rest.prefix(limit))
+        let last = rest.count > page.count ? page.last : nil
+        let answer = API.Transfers(
+            transfers: page,
+            total: all.count,
+            next: last.map { PageCursor.transfers(id: $0.id).text }
+        )
+        return Answer.json(Schema.transfers, answer)
     }
 
     private func change(

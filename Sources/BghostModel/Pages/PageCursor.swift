@@ -20,6 +20,8 @@ package enum PageCursor: Equatable, Sendable {
     case days(day: Int64, number: Int64)
     /// The request of the last checkpoint.
     case checkpoints(request: RunID)
+    /// The last transfer.
+    case transfers(id: RunID)
 
     /// The longest text of a cursor, bytes.
     package static let bytesMax = 48
@@ -31,6 +33,7 @@ package enum PageCursor: Equatable, Sendable {
         case .starts: 3
         case .days: 4
         case .checkpoints: 5
+        case .transfers: 6
         }
     }
 
@@ -42,6 +45,7 @@ package enum PageCursor: Equatable, Sendable {
         case .starts(let due, let number): [UInt64(bitPattern: due), UInt64(bitPattern: number)]
         case .days(let day, let number): [UInt64(bitPattern: day), UInt64(bitPattern: number)]
         case .checkpoints(let request): [request.high, request.low]
+        case .transfers(let id): [id.high, id.low]
         }
     }
 
@@ -109,6 +113,7 @@ package enum PageCursor: Equatable, Sendable {
         case (4, 2):
             self = .days(day: Int64(bitPattern: words[0]), number: Int64(bitPattern: words[1]))
         case (5, 2): self = .checkpoints(request: RunID(high: words[0], low: words[1]))
+        case (6, 2): self = .transfers(id: RunID(high: words[0], low: words[1]))
         default: return nil
         }
     }

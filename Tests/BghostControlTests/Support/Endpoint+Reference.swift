@@ -216,7 +216,8 @@ extension Endpoint {
     private var ownCodes: [FaultCode] {
         switch self {
         case .alive: [.unavailable]
-        case .version, .ready, .health, .metrics, .transfers, .audit: []
+        case .version, .ready, .health, .metrics, .audit: []
+        case .transfers: [.badCursor]
         case .checkAudit: [.unavailable]
         case .alerts: []
         case .testAlerts: [.noReceiver]

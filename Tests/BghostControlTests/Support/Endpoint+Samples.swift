@@ -179,7 +179,13 @@ extension Endpoint {
             (202, Answer(Schema.notification, APISamples.readableNotification))
         case .act: (202, Answer(Schema.answer, APISamples.readableAnswer))
         case .transfers:
-            (200, Answer(Schema.transfers, API.Transfers(transfers: [APISamples.readableTransfer])))
+            (
+                200,
+                Answer(
+                    Schema.transfers,
+                    API.Transfers(transfers: [APISamples.readableTransfer], total: 1)
+                )
+            )
         case .cancelTransfer, .retryTransfer:
             (
                 200,

@@ -115,7 +115,9 @@ struct RouteSubjects {
                 ["/v1/why", "/v1/why?id=nosuch", "/v1/why?id=" + unknown]
             ),
             "/v1/notifications": (["/v1/notifications"], ["/v1/notifications?task=a"]),
-            "/v1/transfers": (["/v1/transfers"], ["/v1/transfers?task=a"]),
+            "/v1/transfers": (
+                ["/v1/transfers", "/v1/transfers?limit=1"], ["/v1/transfers?task=a"]
+            ),
             "/v1/logs": (
                 [
                     "/v1/logs", "/v1/logs?limit=3&task=fail&level=info",
