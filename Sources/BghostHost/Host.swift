@@ -249,6 +249,9 @@ extension Host: ReactorClient {
     }
 
     package nonisolated func turnEnded() {
-        assumeIsolated { $0.owners.pool.flushWorkers() }
+        assumeIsolated { host in
+            host.owners.pool.flushWorkers()
+            host.owners.loop.turnEnded()
+        }
     }
 }

@@ -48,6 +48,8 @@ struct HostCommands {
             owners.dispatcher,
             owners.commits,
             owners.supervisor.meter,
+            owners.loop,
+            owners.intake,
             log: log,
             version: services.configuration.version,
             startedAt: clock.wall,

@@ -39,6 +39,7 @@ struct HostOwners {
     let audit: AuditCommands
     let alerts: AlertOwners
     let fleet: FleetMember
+    let loop: LoopMeter
 
     /// - Parameter controlGroup: the control group of the workers; `nil` if none is delegated.
     init(_ services: HostServices, _ store: any Store, controlGroup: ControlGroup?) {
@@ -46,6 +47,7 @@ struct HostOwners {
         let (reactor, clock, log) = (services.reactor, services.clock, services.log)
         self.services = services
         self.store = store
+        loop = LoopMeter(reactor)
         family = ProcessFamily(isSubreaper: configuration.isSubreaper)
         let manifest = CurrentManifest(configuration.manifest)
         self.manifest = manifest

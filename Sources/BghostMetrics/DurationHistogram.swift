@@ -14,15 +14,15 @@ package struct DurationHistogram: Equatable, Sendable {
     /// The number of durations in each bucket, not cumulative; longer ones than the last bound are at the end.
     private(set) var counts = [UInt64](repeating: 0, count: bounds.count + 1)
     /// The sum of all durations, nanoseconds; it stops at 584 years.
-    private(set) var sum: UInt64 = 0
+    package private(set) var sum: UInt64 = 0
 
     package init() {}
 
     /// The number of durations.
-    var count: UInt64 { counts.reduce(0, +) }
+    package var count: UInt64 { counts.reduce(0, +) }
 
     /// - Parameter duration: nanoseconds.
-    mutating func record(_ duration: UInt64) {
+    package mutating func record(_ duration: UInt64) {
         let bucket = Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count
         counts[bucket] += 1
         sum = sum.addingClamped(duration)

@@ -58,6 +58,34 @@ extension Metric {
         labels: [Label("reason", ["file", "rate"])],
         help: "Lines that were not written to the log's file or the journal, by reason."
     )
+    static let loopTurn = Metric(
+        "bghost_loop_turn_seconds",
+        .histogram,
+        unit: "seconds",
+        help: "How long the thread that enforces limits worked between two looks at its deadlines."
+    )
+    static let storeCommit = Metric(
+        "bghost_store_commit_seconds",
+        .histogram,
+        unit: "seconds",
+        help: "How long transactions took that something waits for, until their answers."
+    )
+    static let storeWaiting = Metric(
+        "bghost_store_waiting",
+        .gauge,
+        help: "The transactions that are not stored yet."
+    )
+    static let requestsSubmitted = Metric(
+        "bghost_requests_submitted",
+        .counter,
+        help: "The submissions of clients, handlers and sessions whose requests were stored."
+    )
+    static let requestsRefused = Metric(
+        "bghost_requests_refused",
+        .counter,
+        labels: [Label("code", SubmissionCounts.Refusal.allCases.map(\.rawValue))],
+        help: "The submissions that were refused, by reason."
+    )
     static let folded = Metric(
         "bghost_metrics_folded",
         .counter,
@@ -164,6 +192,44 @@ extension Metric {
         help: "The worker processes of a plugin."
     )
 
+    static let workerMemory = Metric(
+        "bghost_worker_memory_bytes",
+        .gauge,
+        unit: "bytes",
+        labels: [.plugin],
+        help: "The resident memory of the worker processes of a plugin together."
+    )
+    static let workerStarts = Metric(
+        "bghost_worker_starts",
+        .counter,
+        labels: [.plugin],
+        help: "The workers of a plugin that were started and have loaded it."
+    )
+    static let workerStart = Metric(
+        "bghost_worker_start_seconds",
+        .histogram,
+        unit: "seconds",
+        help: "How long workers took from their start until they had loaded their plugin."
+    )
+
+    // MARK: The control API
+
+    static let controlRequests = Metric(
+        "bghost_control_requests",
+        .counter,
+        labels: [.endpoint, Label("answer", EndpointCounts.Answer.allCases.map(\.rawValue))],
+        only: "of endpoints that were asked",
+        help: "The requests of the control API, over the socket and from the dashboard."
+    )
+    static let controlTime = Metric(
+        "bghost_control_request_seconds",
+        .counter,
+        unit: "seconds",
+        labels: [.endpoint],
+        only: "of endpoints that were asked",
+        help: "How long these requests took until their answers began, together."
+    )
+
     // MARK: Alerts and the fleet
 
     static let alertsFiring = Metric(
@@ -256,10 +322,12 @@ extension Metric {
     /// All metrics, in the order of `/metrics`.
     package static let all: [Metric] = [
         .build, .startTime, .slots, .slotsUsed, .requestsPending, .deadLetters, .draining,
-        .storeFailing, .journalFailing, .logLinesDropped, .folded,
+        .storeFailing, .journalFailing, .logLinesDropped, .loopTurn, .storeCommit, .storeWaiting,
+        .requestsSubmitted, .requestsRefused, .folded,
         .runs, .runDuration, .runStartDelay, .runCancelDuration, .runProcessorTime, .runsActive,
         .kills,
         .consecutiveFailures, .lastEnd, .lastSuccess, .nextRun, .paused, .pluginState, .workers,
+        .workerMemory, .workerStarts, .workerStart, .controlRequests, .controlTime,
         .alertsFiring, .alertsSent, .alertsFailed, .alertsDropped, .leaseHeld, .leaseRenewed,
         .renewalsFailed, .spansExported, .spansDropped, .spansQueued,
         .processorTime, .residentMemory, .openDescriptors,

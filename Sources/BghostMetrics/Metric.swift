@@ -38,6 +38,7 @@ package struct Metric: Equatable, Sendable {
 
         static let task = Label("task", most: RunStatistics.tasksMax + 1)
         static let plugin = Label("plugin", most: RunStatistics.pluginsMax + 1)
+        static let endpoint = Label("endpoint", most: EndpointCounts.endpointsMax)
     }
 
     /// Without `_total` or `_info`, with its unit.

@@ -12,6 +12,7 @@ extension MetricsSnapshot {
         writeRuns(&writer)
         writeTasks(&writer)
         writePlugins(&writer)
+        writeEndpoints(&writer)
         if let alerts { Self.write(alerts, &writer) }
         if let fleet { Self.write(fleet, &writer) }
         if let spans { Self.write(spans, &writer) }
@@ -41,6 +42,18 @@ extension MetricsSnapshot {
         writer.sample(transferJournalFailingSince == nil ? 0 : 1)
         writer.begin(.logLinesDropped)
         for (reason, count) in logDrops { writer.sample([reason], count) }
+        writer.begin(.loopTurn)
+        writer.histogram([], loopTurns)
+        writer.begin(.storeCommit)
+        writer.histogram([], commits)
+        writer.begin(.storeWaiting)
+        writer.sample(commitsWaiting)
+        writer.begin(.requestsSubmitted)
+        writer.sample(submissions.stored)
+        writer.begin(.requestsRefused)
+        for refusal in SubmissionCounts.Refusal.allCases {
+            writer.sample([refusal.rawValue], submissions.count(refusal))
+        }
         writer.begin(.folded)
         writer.sample(statistics.folded)
     }
@@ -142,7 +155,28 @@ extension MetricsSnapshot {
         writer.begin(.pluginState)
         for plugin in plugins { writer.states([plugin.name], plugin.state) }
         writer.begin(.workers)
-        for plugin in plugins { writer.sample([plugin.name], plugin.workers) }
+        for plugin in plugins { writer.sample([plugin.name], plugin.workers.count) }
+        writer.begin(.workerMemory)
+        for plugin in plugins {
+            if let bytes = plugin.memoryBytes { writer.sample([plugin.name], bytes) }
+        }
+        writer.begin(.workerStarts)
+        for (name, counts) in statistics.pluginsByName {
+            writer.sample([name], counts.workerStarts)
+        }
+        writer.begin(.workerStart)
+        writer.histogram([], statistics.workerStarts)
+    }
+
+    private func writeEndpoints(_ writer: inout MetricsWriter) {
+        writer.begin(.controlRequests)
+        for (name, counts) in endpoints {
+            for answer in EndpointCounts.Answer.allCases {
+                writer.sample([name, answer.rawValue], counts.count(answer))
+            }
+        }
+        writer.begin(.controlTime)
+        for (name, counts) in endpoints { writer.seconds([name], counts.duration) }
     }
 
     private static func write(_ process: Process, _ writer: inout MetricsWriter) {

@@ -33,13 +33,21 @@ package struct MetricsSnapshot: Sendable {
     package struct Plugin: Sendable {
         package var name: String
         package var state: PluginState
-        /// The number of its worker processes.
-        package var workers: Int
+        /// The process ids of its workers.
+        package var workers: [Int32]
+        /// The resident memory of its workers together; `nil` until it is measured.
+        package var memoryBytes: UInt64?
 
-        package init(name: String, state: PluginState, workers: Int) {
+        package init(
+            name: String,
+            state: PluginState,
+            workers: [Int32] = [],
+            memoryBytes: UInt64? = nil
+        ) {
             self.name = name
             self.state = state
             self.workers = workers
+            self.memoryBytes = memoryBytes
         }
     }
 
@@ -120,6 +128,15 @@ package struct MetricsSnapshot: Sendable {
     package var plugins: [Plugin]
     /// `nil` if the kernel does not say.
     package var process: Process?
+    /// How long the reactor's thread worked between two waits for events.
+    package var loopTurns = DurationHistogram()
+    /// How long transactions took for which something waits.
+    package var commits = DurationHistogram()
+    /// The number of transactions that are not stored yet.
+    package var commitsWaiting = 0
+    package var submissions = SubmissionCounts()
+    /// The endpoints of the control API that were asked, in the order of their names.
+    package var endpoints: [(name: String, counts: EndpointCounts)] = []
 
     package init(
         version: String,

@@ -44,6 +44,8 @@ package struct RunStatistics: Equatable, Sendable {
         package fileprivate(set) var processorTime: UInt64 = 0
         /// The number of killed runs, by ``KillReason/label``.
         package fileprivate(set) var kills: [String: UInt64] = [:]
+        /// The number of workers that were started and have loaded it.
+        package fileprivate(set) var workerStarts: UInt64 = 0
     }
 
     private var tasks: [String: OfTask] = [:]
@@ -51,6 +53,8 @@ package struct RunStatistics: Equatable, Sendable {
     /// The number of names that are counted under ``otherName``, at least: a name is counted each time that
     /// it comes.
     package private(set) var folded: UInt64 = 0
+    /// How long workers of all plugins took from their start until they had loaded their plugin.
+    package private(set) var workerStarts = DurationHistogram()
 
     package init() {}
 
@@ -128,6 +132,14 @@ package struct RunStatistics: Equatable, Sendable {
         }
         guard case .killed(let reason) = outcome else { return }
         changePlugin(record.plugin) { $0.kills[reason.label, default: 0] += 1 }
+    }
+
+    /// Counts a worker that has loaded its plugin.
+    ///
+    /// - Parameter duration: since its start, nanoseconds.
+    package mutating func workerStarted(plugin: String, after duration: UInt64) {
+        workerStarts.record(duration)
+        changePlugin(plugin) { $0.workerStarts += 1 }
     }
 
     private mutating func changeTask(_ name: String, _ change: (inout OfTask) -> Void) {

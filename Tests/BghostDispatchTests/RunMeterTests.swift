@@ -104,6 +104,8 @@ import Testing
             bench.dispatcher,
             bench.commits,
             RunMeter(bench.dispatcher),
+            LoopMeter(bench.commits.reactor),
+            bench.intake,
             log: bench.log,
             version: "1",
             startedAt: 0,
@@ -139,6 +141,42 @@ import Testing
         }
     }
 
+    @Test func `Submissions and their transactions are counted, with the reasons of refusals`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let bench = CommandBench(actor.reactor, try CommandBench.manifest(["a"]))
+            let reader = Self.reader(bench)
+            try await bench.submit("a", in: 60)
+            await #expect(throws: SubmitError.self) { try await bench.submit("b") }
+            bench.store.answerAtOnce(.failure(CommandBench.full))
+            await #expect(throws: SubmitError.self) { try await bench.submit("a", in: 60) }
+            let snapshot = reader.snapshot()
+            #expect(snapshot.submissions.stored == 1)
+            #expect(snapshot.submissions.count(.notPermitted) == 1)
+            #expect(snapshot.submissions.count(.storeFailed) == 1)
+            let all = SubmissionCounts.Refusal.allCases.map(snapshot.submissions.count)
+            #expect(all.reduce(0, +) == 2)
+            #expect(snapshot.commits.count == 2)
+        }
+    }
+
+    @Test func `Each reason of a refusal has its own count`() {
+        let labels = SubmitErrorCode.allCases.map(\.refusal)
+        #expect(labels == SubmissionCounts.Refusal.allCases)
+    }
+
+    @Test func `A turn takes as long as its work`() async throws {
+        try await ReactorActor.run { actor in
+            let loop = LoopMeter(actor.reactor)
+            let began = Monotonic.now
+            while Monotonic.now < began + 3_000_000 {}
+            loop.turnEnded()
+            #expect(loop.turns.count == 1)
+            #expect(loop.turns.sum >= 3_000_000)
+        }
+    }
+
     @Test func `The metrics of ten thousand tasks and a thousand plugins are bounded`()
         async throws
     {
@@ -156,7 +194,7 @@ import Testing
             )
             let bench = CommandBench(actor.reactor, manifest)
             let states = manifest.plugins.map {
-                MetricsSnapshot.Plugin(name: $0.name, state: .ready, workers: 0)
+                MetricsSnapshot.Plugin(name: $0.name, state: .ready)
             }
             let reader = Self.reader(bench, plugins: states)
             let snapshot = reader.snapshot()

@@ -18,6 +18,16 @@ import Testing
         #expect(after.processorTime > before.processorTime)
     }
 
+    @Test func `The memory of a process is that which it sees itself`() throws {
+        let own = try #require(OwnProcess())
+        let seen = try #require(ProcessMemory.resident(getpid()))
+        // Other tests allocate meanwhile, but not three quarters of it.
+        #expect(seen > own.residentBytes / 4)
+        #expect(ProcessMemory.resident(0) == nil && ProcessMemory.resident(-1) == nil)
+        // No process has a number above the kernel's largest.
+        #expect(ProcessMemory.resident(1 << 23) == nil)
+    }
+
     @Test(arguments: [
         ("100 25 10 1 0 9 0\n", 25 as UInt64?), ("100", nil), ("", nil), ("a b", nil),
     ]) func `The reader takes the second number of the kernel's file`(text: String, pages: UInt64?)

@@ -56,6 +56,18 @@ import Testing
         #expect(times.after >= times.began + 2_000_000)
     }
 
+    @Test func `A turn begins when its wait ends`() async throws {
+        let resident = try Resident()
+        try resident.reactor.start(client: resident)
+        defer { resident.reactor.stop() }
+        let first = await resident.awakening(andWorkFor: 2_000_000)
+        #expect(first.awake <= first.began)
+        let second = await resident.awakening(andWorkFor: 0)
+        // It has waited since, so the work before is not counted twice.
+        #expect(second.awake >= first.began + 2_000_000)
+        #expect(second.awake <= second.began)
+    }
+
     /// Work in the turn before a deadline does not delay the deadline by its duration.
     @Test func `A deadline does not wait for as long as the turn before it`() async throws {
         let resident = try Resident()

@@ -30,7 +30,8 @@ import Testing
                 statistics.ended(record, task: "t\(number)")
             }
         }
-        return MetricsSnapshot(
+        statistics.workerStarted(plugin: "p1", after: 1)
+        var snapshot = MetricsSnapshot(
             version: "1",
             startedAt: 0,
             slots: 1,
@@ -48,9 +49,13 @@ import Testing
             spans: SpanCounts(),
             statistics: statistics,
             tasks: (0..<1000).map { .init(name: "t\($0)", nextStart: 1) },
-            plugins: (0..<256).map { .init(name: "p\($0)", state: .ready, workers: 0) },
+            plugins: (0..<256).map { .init(name: "p\($0)", state: .ready, memoryBytes: 1) },
             process: .init(processorTime: 0, residentBytes: 0, openDescriptors: 0)
         )
+        snapshot.endpoints = (0..<EndpointCounts.endpointsMax).map {
+            ("GET /\($0)", EndpointCounts())
+        }
+        return snapshot
     }
 
     @Test(arguments: MetricsFormat.allCases)

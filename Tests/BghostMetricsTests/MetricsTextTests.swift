@@ -28,7 +28,7 @@ import Testing
     }
 
     private static func snapshot(_ statistics: RunStatistics) -> MetricsSnapshot {
-        MetricsSnapshot(
+        var snapshot = MetricsSnapshot(
             version: "1.2.3",
             startedAt: 1_500_000_000,
             slots: 4,
@@ -39,9 +39,26 @@ import Testing
             spans: spans,
             statistics: statistics,
             tasks: [.init(name: "backup", nextStart: 9_000_000_000)],
-            plugins: [.init(name: "disk", state: .quarantined, workers: 1)],
+            plugins: [
+                .init(name: "disk", state: .quarantined, workers: [7, 8], memoryBytes: 8192)
+            ],
             process: .init(processorTime: 1_250_000_000, residentBytes: 4096, openDescriptors: 9)
         )
+        snapshot.loopTurns.record(2 * second / 1000)
+        for duration in [second / 2, second] { snapshot.commits.record(duration) }
+        snapshot.commitsWaiting = 6
+        snapshot.submissions.addStored()
+        for refusal in [.notPermitted, .notPermitted, .storeFailed]
+            as [SubmissionCounts.Refusal]
+        {
+            snapshot.submissions.add(refusal)
+        }
+        var runs = EndpointCounts()
+        for status in [200, 304, 404, 503] {
+            runs.add(EndpointCounts.Answer(status: status), after: second / 8)
+        }
+        snapshot.endpoints = [("GET /v1/runs/:id", runs)]
+        return snapshot
     }
 
     private static var spans: SpanCounts {
@@ -54,6 +71,7 @@ import Testing
     private static var statistics: RunStatistics {
         var statistics = RunStatistics()
         statistics.declare(tasks: ["backup", "idle"], plugins: ["disk"])
+        statistics.workerStarted(plugin: "disk", after: second / 50)
         statistics.ended(record(.succeeded), task: "backup")
         statistics.ended(record(.killed(.graceExceeded)), task: "backup")
         for cancelDuration in [nil, 2 * second] {
@@ -99,6 +117,19 @@ import Testing
         #"bghost_build_info{version="1.2.3"} 1"#,
         "bghost_requests_pending 7", "bghost_dead_letters 2", "bghost_start_time_seconds 1.5",
         "process_cpu_seconds_total 1.25", "process_open_fds 9",
+        #"bghost_loop_turn_seconds_bucket{le="0.001"} 0"#,
+        #"bghost_loop_turn_seconds_bucket{le="0.005"} 1"#, "bghost_loop_turn_seconds_sum 0.002",
+        "bghost_store_commit_seconds_count 2", "bghost_store_commit_seconds_sum 1.5",
+        "bghost_store_waiting 6", "bghost_requests_submitted_total 1",
+        #"bghost_requests_refused_total{code="not_permitted"} 2"#,
+        #"bghost_requests_refused_total{code="store_failed"} 1"#,
+        #"bghost_requests_refused_total{code="ineligible"} 0"#,
+        #"bghost_workers{plugin="disk"} 2"#, #"bghost_worker_memory_bytes{plugin="disk"} 8192"#,
+        #"bghost_worker_starts_total{plugin="disk"} 1"#, "bghost_worker_start_seconds_sum 0.02",
+        #"bghost_control_requests_total{endpoint="GET /v1/runs/:id",answer="ok"} 2"#,
+        #"bghost_control_requests_total{endpoint="GET /v1/runs/:id",answer="refused"} 1"#,
+        #"bghost_control_requests_total{endpoint="GET /v1/runs/:id",answer="failed"} 1"#,
+        #"bghost_control_request_seconds_total{endpoint="GET /v1/runs/:id"} 0.5"#,
     ]) func `Each value has its line in both formats`(line: String) {
         for format in MetricsFormat.allCases {
             #expect(Self.lines(format).contains(Substring(line)))

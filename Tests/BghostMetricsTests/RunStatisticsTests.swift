@@ -74,6 +74,15 @@ import Testing
         #expect(tasks.first { $0.name == RunStatistics.otherName }?.counts.count(.succeeded) == 50)
     }
 
+    @Test func `Worker starts are counted by plugin, and their times together`() {
+        var statistics = RunStatistics()
+        for (plugin, duration) in [("a", 3), ("b", 4), ("a", 5)] as [(String, UInt64)] {
+            statistics.workerStarted(plugin: plugin, after: duration)
+        }
+        #expect(statistics.pluginsByName.map(\.counts.workerStarts) == [2, 1])
+        #expect(statistics.workerStarts.count == 3 && statistics.workerStarts.sum == 12)
+    }
+
     @Test func `A handler that ends without a counted start leaves no negative number`() {
         var statistics = RunStatistics()
         statistics.stopped(plugin: "disk", duration: 1, cancelDuration: nil, processorTime: 0)

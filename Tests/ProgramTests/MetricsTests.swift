@@ -31,6 +31,7 @@ import Testing
             "submit", "later", "--earliest", "2190-01-01T00:00:00Z",
         ])
         #expect(submitted.exitCode == 0, "\(submitted)")
+        #expect(try daemon.command(["submit", "unknown"]).exitCode != 0)
         let first = try daemon.command(["metrics"])
         #expect(first.exitCode == 0, "\(first)")
         // Readers refuse a last line without an end.
@@ -47,8 +48,23 @@ import Testing
             #"bghost_task_next_run_timestamp_seconds{task="later"} 6942585600"#,
             #"bghost_plugin_state{plugin="unused",bghost_plugin_state="ready"} 1"#,
             "bghost_requests_pending 1", "bghost_slots_used 0", "bghost_store_failing 0",
+            "bghost_requests_submitted_total 4",
+            #"bghost_requests_refused_total{code="not_permitted"} 1"#,
+            #"bghost_worker_starts_total{plugin="misbehave"} 1"#,
+            "bghost_worker_start_seconds_count 1",
+            #"bghost_worker_starts_total{plugin="unused"} 0"#,
+            #"bghost_worker_memory_bytes{plugin="unused"} 0"#,
+            #"bghost_control_requests_total{endpoint="POST /v1/tasks/:id/trigger",answer="ok"} 3"#,
         ] {
             #expect(lines.contains(line), "\(line) is not in \(first.output)")
+        }
+        for name in [
+            "bghost_loop_turn_seconds_count", "bghost_store_commit_seconds_count",
+            #"bghost_worker_memory_bytes{plugin="misbehave"}"#,
+        ] {
+            let line = lines.first { $0.hasPrefix(name + " ") }
+            let value = line.flatMap { Double($0.dropFirst(name.count + 1)) }
+            #expect((value ?? 0) > 0, "\(line ?? name)")
         }
         let second = try daemon.command(["metrics"])
         #expect(second.output.contains(#"task="good.*",outcome="succeeded"} 2"#))

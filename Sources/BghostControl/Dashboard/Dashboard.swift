@@ -7,7 +7,7 @@ internal import Glibc
 internal import Synchronization
 
 /// What the control socket and the server of the dashboard share: the sessions, the streams that
-/// clients follow, and whether it is served.
+/// clients follow, the counts of requests, and whether it is served.
 ///
 /// Any thread may use it.
 package final class Dashboard: Sendable {
@@ -21,6 +21,7 @@ package final class Dashboard: Sendable {
     let settings: DashboardSettings
     let sessions: DashboardSessions
     let followers = FollowerSlots()
+    let meter = RequestMeter()
     private let state = Mutex(State.starting)
 
     package convenience init(_ settings: DashboardSettings) {

@@ -38,9 +38,11 @@ struct ControlRoutes: Sendable {
                 }
             }
         }
+        let meter = dashboard?.meter ?? RequestMeter()
         let endpoints = EndpointRouter(
             router: router,
             audit: VerbAudit(audit: host),
+            meter: meter,
             onFault: onFault
         )
         endpoints.on(.version) { _, _ in version() }
@@ -65,7 +67,7 @@ struct ControlRoutes: Sendable {
             try await expire(context.parameters.require("id"))
         }
         HealthRoutes(host: host, answerTime: limits.answerTime).add(to: endpoints)
-        MetricsRoute(host: host).add(to: endpoints)
+        MetricsRoute(host: host, meter: meter).add(to: endpoints)
         OperatorRoutes(host: host).add(to: endpoints)
         SimulationRoutes(host: host).add(to: endpoints)
         PastRoutes(host: host).add(to: endpoints)

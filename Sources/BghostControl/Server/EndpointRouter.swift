@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostBase
+internal import BghostLinux
 internal import BghostModel
 internal import Hummingbird
 
@@ -11,27 +13,41 @@ struct EndpointRouter {
 
     let router: Router<Context>
     let audit: VerbAudit
+    let meter: RequestMeter
     /// Called with each fault that an endpoint answers, so that tests can compare them with the page.
     let onFault: @Sendable (Endpoint, FaultCode) -> Void
 
     func on(_ endpoint: Endpoint, _ handler: @escaping Handler) {
-        let (onFault, audit) = (onFault, audit)
+        let (onFault, audit, meter) = (onFault, audit, meter)
         router.on(RouterPath(endpoint.path), method: endpoint.method) { request, context in
+            let began = Monotonic.now
+            func count(_ status: Int) {
+                meter.answered(endpoint, status: status, after: Monotonic.now.since(began))
+            }
             do {
                 let check = {
                     if endpoint.role == .operate { try Self.checkRole(context.caller) }
                     try Query(request).check(for: endpoint)
                 }
-                guard Self.isVerb(endpoint, request) else {
+                let response: Response
+                if Self.isVerb(endpoint, request) {
+                    response = try await audit.answer(endpoint, request, context, check: check) {
+                        try await handler(request, context)
+                    }
+                } else {
                     try check()
-                    return try await handler(request, context)
+                    response = try await handler(request, context)
                 }
-                return try await audit.answer(endpoint, request, context, check: check) {
-                    try await handler(request, context)
-                }
+                count(Int(response.status.code))
+                return response
             } catch let fault as ControlFault {
                 onFault(endpoint, fault.code)
+                count(fault.code.httpStatus)
                 throw fault
+            } catch {
+                // The client has gone, or its request is not HTTP.
+                count(400)
+                throw error
             }
         }
     }

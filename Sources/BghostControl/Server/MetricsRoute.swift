@@ -10,6 +10,7 @@ internal import NIOCore
 /// The metrics of the daemon, in the format that the client can read.
 struct MetricsRoute: Sendable {
     let host: any HostControl
+    let meter: RequestMeter
 
     func add(to endpoints: EndpointRouter) {
         endpoints.on(.metrics) { request, _ in await answer(request) }
@@ -26,6 +27,11 @@ struct MetricsRoute: Sendable {
                 openDescriptors: own.openDescriptors
             )
         }
+        for index in snapshot.plugins.indices {
+            let memory = snapshot.plugins[index].workers.compactMap(ProcessMemory.resident)
+            snapshot.plugins[index].memoryBytes = memory.reduce(0, +)
+        }
+        snapshot.endpoints = meter.byName
         return Response(
             status: .ok,
             headers: [.contentType: format.contentType],

@@ -23,6 +23,8 @@ package final class MetricsReader {
     private let fleet: FleetMember?
     private let spans: (any SpanRecorder)?
     private let journalFailingSince: () -> Int64?
+    private let loop: LoopMeter
+    private let intake: RequestIntake
     private let plugins: () -> [MetricsSnapshot.Plugin]
 
     /// - Parameters:
@@ -33,6 +35,8 @@ package final class MetricsReader {
         _ dispatcher: Dispatcher,
         _ commits: CommitQueue,
         _ meter: RunMeter,
+        _ loop: LoopMeter,
+        _ intake: RequestIntake,
         log: HostLog,
         version: String,
         startedAt: Int64,
@@ -45,6 +49,8 @@ package final class MetricsReader {
         self.version = version
         self.startedAt = startedAt
         self.meter = meter
+        self.loop = loop
+        self.intake = intake
         self.dispatcher = dispatcher
         self.commits = commits
         self.log = log
@@ -57,7 +63,7 @@ package final class MetricsReader {
 
     package func snapshot() -> MetricsSnapshot {
         let scheduler = dispatcher.scheduler
-        return MetricsSnapshot(
+        var snapshot = MetricsSnapshot(
             version: version,
             startedAt: startedAt,
             slots: scheduler.settings.slots,
@@ -75,6 +81,11 @@ package final class MetricsReader {
             tasks: tasks,
             plugins: Array(plugins().prefix(RunStatistics.pluginsMax))
         )
+        snapshot.loopTurns = loop.turns
+        snapshot.commits = commits.times
+        snapshot.commitsWaiting = commits.waiting
+        snapshot.submissions = intake.counts
+        return snapshot
     }
 
     /// What became of spans; `nil` while none are exported and none were.

@@ -49,6 +49,13 @@ package final class RunMeter {
     /// Counts the outcome of a run, also of one that never started.
     package func ended(_ record: RunRecord) { statistics.ended(record, task: name(of: record)) }
 
+    /// Counts a worker that has loaded its plugin.
+    ///
+    /// - Parameter duration: since its start, nanoseconds.
+    package func workerStarted(plugin: String, after duration: UInt64) {
+        statistics.workerStarted(plugin: plugin, after: duration)
+    }
+
     /// The identifier under which a run is counted: that of its task in the manifest.
     private func name(of record: RunRecord) -> String {
         let catalog = dispatcher.scheduler.catalog

@@ -3,6 +3,7 @@
 package import BghostAPI
 package import BghostBase
 package import BghostLinux
+package import BghostMetrics
 package import BghostModel
 package import BghostPolicy
 package import BghostServices
@@ -28,6 +29,8 @@ package final class CommitQueue {
     package private(set) var deadLetters: DeadLetterIndex
     /// The sizes of the stored checkpoints.
     package private(set) var checkpoints = CheckpointLedger()
+    /// How long transactions took for which something waits.
+    package private(set) var times = DurationHistogram()
     private var completions = CompletionTable()
     /// The callers that learn of a failing store before their transaction has its result.
     private var impatient = CompletionTable()
@@ -111,10 +114,14 @@ package final class CommitQueue {
         let dropped = onFailure == .refuse ? [] : takeDeadLetters(changes)
         let changes = dropped.isEmpty ? changes : changes + dropped
         let number = then.map { completions.add($0) }
+        let began = number == nil ? .zero : Monotonic.now
         store.commit(changes, isAwaited: mayWait, onFailure: onFailure) { [log, reference] result in
             if case .failure(let error) = result { Self.logFailure(error, onFailure, log) }
             guard let number else { return }
-            reference.performInline { $0.completions.take(number)?(result) }
+            reference.performInline { queue in
+                queue.times.record(Monotonic.now.since(began))
+                queue.completions.take(number)?(result)
+            }
         }
         if onFailure == .retry {
             checkpoints.follow(changes)
@@ -315,6 +322,9 @@ package final class CommitQueue {
         )
         return reason
     }
+
+    /// The number of transactions that are not stored yet.
+    var waiting: Int { store.health.waiting }
 
     /// The state of the store for `status`.
     package var status: StoreStatus {

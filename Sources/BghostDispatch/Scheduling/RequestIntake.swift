@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostMetrics
 package import BghostPolicy
 package import BghostStore
 
@@ -19,6 +20,8 @@ package final class RequestIntake {
     private let commits: CommitQueue
     /// Checks parameters against schemas.
     package let parameters: ParameterChecks
+    /// What became of submissions since the start.
+    package private(set) var counts = SubmissionCounts()
 
     package init(_ dispatcher: Dispatcher, _ commits: CommitQueue) {
         self.dispatcher = dispatcher
@@ -33,7 +36,12 @@ package final class RequestIntake {
         _ submission: Submission,
         isManual: Bool
     ) async throws(SubmitError) -> Accepted {
-        try await parameters.require(submission)
+        do throws(SubmitError) {
+            try await parameters.require(submission)
+        } catch {
+            counts.add(error.code.refusal)
+            throw error
+        }
         while true {
             if let request = try await accept(submission, isManual: isManual) {
                 return Accepted(request: request)
@@ -85,8 +93,23 @@ package final class RequestIntake {
         isManual: Bool = false,
         by submitter: Submitter = .operator
     ) throws(SubmitError) -> AcceptedSubmission? {
-        try dispatcher.decide { scheduler, now, _ throws(SubmitError) in
-            try scheduler.accept(submission, isManual: isManual, by: submitter, now: now)
+        do throws(SubmitError) {
+            return try dispatcher.decide { scheduler, now, _ throws(SubmitError) in
+                try scheduler.accept(submission, isManual: isManual, by: submitter, now: now)
+            }
+        } catch {
+            counts.add(error.code.refusal)
+            throw error
+        }
+    }
+
+    /// Checks the parameters of a handler's submission against the schemas that are known now.
+    package func checkParameters(of submission: Submission) throws(SubmitError) {
+        do throws(SubmitError) {
+            try parameters.check(submission)
+        } catch {
+            counts.add(error.code.refusal)
+            throw error
         }
     }
 
@@ -104,8 +127,9 @@ package final class RequestIntake {
         completion: @escaping (Result<Void, StoreError>) -> Void = { _ in }
     ) {
         let changes = isVerb ? commits.audited([accepted.change]) : [accepted.change]
-        let then: CommitQueue.Completion = { [dispatcher] result in
+        let then: CommitQueue.Completion = { [self] result in
             let isStored = if case .success = result { true } else { false }
+            if isStored { counts.addStored() } else { counts.add(.storeFailed) }
             dispatcher.decide { scheduler, now, effects in
                 scheduler.finishSubmission(accepted, isStored: isStored, now: now, &effects)
             }
@@ -114,6 +138,24 @@ package final class RequestIntake {
         switch onFailure {
         case .refuse: commits.commitOrRefuse(changes, then: then)
         case .retry: commits.commit(changes, then: then)
+        }
+    }
+}
+
+extension SubmitErrorCode {
+    /// The value of the label `code`.
+    var refusal: SubmissionCounts.Refusal {
+        switch self {
+        case .unavailable: .unavailable
+        case .tooManyPendingTaskRequests: .tooManyPending
+        case .notPermitted: .notPermitted
+        case .immediateRunIneligible: .ineligible
+        case .payloadTooLarge: .payloadTooLarge
+        case .badParameters: .badParameters
+        case .storeFailed: .storeFailed
+        case .pastLatestBegin: .pastLatestBegin
+        case .wrongKind: .wrongKind
+        case .unfitParameters: .unfitParameters
         }
     }
 }

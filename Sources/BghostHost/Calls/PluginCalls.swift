@@ -204,7 +204,7 @@ final class PluginCalls {
             )
         }
         do {
-            try intake.parameters.check(submission)
+            try intake.checkParameters(of: submission)
             let made = try intake.check(submission, by: caller.submitter)
             facts.watch(requirements)
             // The result is never `nil` here, because a handler's submission replaces the pending request.

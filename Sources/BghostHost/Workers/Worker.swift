@@ -38,6 +38,8 @@ final class Worker: RunExecutor {
     let output: Descriptor
     let error: Descriptor
     var process: ChildProcess?
+    /// When its start began.
+    var startedAt: MonotonicInstant = .zero
     var cpuTimer: CPUTimer?
     var group: String?
     var outbox = PacketWriter()

@@ -20,8 +20,7 @@ extension WorkerPool {
                 } else {
                     dispatcher.scheduler.isPaused(plugin: plugin.name) ? .paused : .ready
                 }
-            let count = workers[plugin.name]?.count ?? 0
-            return .init(name: plugin.name, state: state, workers: count)
+            return .init(name: plugin.name, state: state, workers: workers[plugin.name] ?? [])
         }
     }
 }

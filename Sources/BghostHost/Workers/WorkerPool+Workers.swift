@@ -115,6 +115,7 @@ extension WorkerPool {
             throw RunExecutorError(description: PluginCode.configurationTooLong(plugin.name))
         }
         worker.audit = .never
+        worker.startedAt = now
         markDirty(worker)
         return worker
     }
@@ -254,6 +255,12 @@ extension WorkerPool {
         noteOrigin(of: executor, version: ready.version)
         if !executor.plugin.isRetired { crashes.forgetLoadFailures(executor.plugin.name) }
         registry.shortageEnded(executor.plugin)
+        if let worker = executors.worker(executor.serial) {
+            supervisor.meter.workerStarted(
+                plugin: executor.plugin.name,
+                after: now.since(worker.startedAt)
+            )
+        }
         log.write(
             .debug,
             "worker.ready",

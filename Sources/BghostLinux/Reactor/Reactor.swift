@@ -40,7 +40,7 @@ package protocol ReactorClient: AnyObject, Sendable {
 /// without a second wake-up. That path has no locks: all state of the client is isolated to this
 /// executor, and so confined to this thread.
 package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    // @unchecked: `client`, `deadline`, `local`, `batch` and `now` are touched by the reactor's thread only
+    // @unchecked: `client`, `deadline`, `local`, `batch`, `now` and `awakeSince` are touched by the reactor's thread only
     // (`client` is set before it starts and can be read on any thread); the rest is immutable or behind the mutex.
 
     private let epoll: Int32
@@ -75,10 +75,11 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Set it on the reactor's thread only.
     package var deadline: MonotonicInstant = .never
 
-    /// The monotonic time at which this turn began.
-    ///
-    /// Read it on the reactor's thread only.
+    /// The monotonic time at which this turn began; for the reactor's thread only.
     package private(set) var now: MonotonicInstant = Monotonic.now
+
+    /// When the thread last ended a wait for events; for its own use only.
+    package private(set) var awakeSince: MonotonicInstant = Monotonic.now
 
     /// Updates `now` after long work, since deadlines count from it.
     ///
@@ -270,6 +271,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             isStopped.store(true, ordering: .relaxed)
         }
         started.open()
+        awakeSince = Monotonic.now
         var ready = [bgs_ready](repeating: bgs_ready(), count: 64)
         while !isStopped.load(ordering: .relaxed) {
             now = Monotonic.now
@@ -277,6 +279,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             client?.turnEnded()
             let count = wait(&ready)
             now = Monotonic.now
+            awakeSince = now
             if count > 0 { handle(ready, count) }
             if deadline <= now {
                 deadline = .never

@@ -24,7 +24,7 @@ enum APISamples {
         pendingRequests: 2,
         deadLetters: 0,
         statistics: RunStatistics(),
-        plugins: [.init(name: "backup", state: .ready, workers: 1)]
+        plugins: [.init(name: "backup", state: .ready, workers: [4321])]
     )
 
     static var metrics: String {

@@ -84,6 +84,15 @@ actor Resident: ReactorClient {
         return (began, before, reactor.now)
     }
 
+    /// When the thread woke for this turn, and when this call began, which takes so long.
+    func awakening(
+        andWorkFor duration: UInt64
+    ) -> (awake: MonotonicInstant, began: MonotonicInstant) {
+        let began = Monotonic.now
+        while Monotonic.now < began + duration {}
+        return (reactor.awakeSince, began)
+    }
+
     /// Counts a visit, in two steps that anything in between would spoil.
     func visit() {
         let before = visits
