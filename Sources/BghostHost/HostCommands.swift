@@ -68,6 +68,7 @@ struct HostCommands {
             owners.pool,
             owners.transfers,
             owners.fleet,
+            owners.notifications,
             simulation
         )
         runs = RunCommands(

@@ -68,6 +68,29 @@ import Testing
         #expect(!"\(manifest.written)".contains("hush"))
     }
 
+    @Test func `A definition has the file and the line of its name`() throws {
+        let result = ManifestFixture.read(
+            """
+            {"version": 1, "plugins": {"p": {"library": "p.so"}},
+             "tasks": {
+               "a": {"plugin": "p"},
+               "b": {
+                 "plugin": "p"}}}
+            """,
+            dropIns: [
+                (
+                    "tasks.d/a.json",
+                    "\n{\"tasks\": {\"a\": {\"plugin\": \"p\", \"override\": true}}}"
+                )
+            ]
+        )
+        let manifest = try #require(result.manifest, "\(result.diagnostics)")
+        let tasks = manifest.written.all.filter { $0.kind == .task }
+        let places = tasks.map { "\($0.name) \($0.place)" }
+        #expect(places == ["a tasks.d/a.json:2", "b tasks.json:4"])
+        #expect(manifest.written.all.first { $0.kind == .host }?.place == "")
+    }
+
     @Test func `A definition that overrides another is compared with it`() throws {
         let text = ManifestFixture.task(#""every": "30s""#)
         let comparison = try Self.compare(

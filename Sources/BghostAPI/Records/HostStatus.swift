@@ -32,6 +32,8 @@ package struct HostStatus: Equatable, Sendable {
     package var transferJournal: TransferJournalStatus?
     /// Why the host has no valid lease in its fleet; `nil` if it has one or is in no fleet.
     package var fleetProblem: String?
+    /// Whether a task delivers notifications.
+    package var deliversNotifications: Bool
     /// Whether it accepts files that other users could change.
     package var allowsUntrustedFiles: Bool
 
@@ -55,6 +57,7 @@ package struct HostStatus: Equatable, Sendable {
         store: StoreStatus = StoreStatus(),
         transferJournal: TransferJournalStatus? = nil,
         fleetProblem: String? = nil,
+        deliversNotifications: Bool = false,
         allowsUntrustedFiles: Bool = false,
         slotsInUse: Int? = nil,
         deadLetters: Int = 0
@@ -76,6 +79,7 @@ package struct HostStatus: Equatable, Sendable {
         self.store = store
         self.transferJournal = transferJournal
         self.fleetProblem = fleetProblem
+        self.deliversNotifications = deliversNotifications
         self.allowsUntrustedFiles = allowsUntrustedFiles
     }
 }
@@ -94,6 +98,8 @@ package struct TaskStatus: Equatable, Sendable {
     package var pause: Pause?
     /// The JSON Schemas that its parameters must fit; only where tasks are asked for by name.
     package var parametersSchemas: [String]
+    /// Its definition as the manifest contains it; only where tasks are asked for by name.
+    package var definition: TaskDefinitionText?
     /// Its tags in the manifest.
     package var tags: [String]
 
@@ -107,9 +113,11 @@ package struct TaskStatus: Equatable, Sendable {
         deadLetters: Int = 0,
         pause: Pause? = nil,
         parametersSchemas: [String] = [],
+        definition: TaskDefinitionText? = nil,
         tags: [String] = []
     ) {
         self.pause = pause
+        self.definition = definition
         self.parametersSchemas = parametersSchemas
         self.tags = tags
         self.identifier = identifier
@@ -129,6 +137,32 @@ package struct TaskStatus: Equatable, Sendable {
     }
 }
 
+/// The definition of a task as the manifest contains it; secrets are references such as `${env:TOKEN}`.
+package struct TaskDefinitionText: Codable, Equatable, Sendable {
+    /// One key with its value.
+    package struct Setting: Codable, Equatable, Sendable {
+        /// The path of the key, such as `limits.runtime`.
+        package var key: String
+        /// A string without its quotation marks, or JSON.
+        package var value: String
+
+        package init(key: String, value: String) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// The file and the line of its name, such as `tasks.json:12`; "" if it is not known.
+    @OrDefault package var place: String
+    /// Its keys, in the order of the file.
+    @ElementsOrEmpty package var settings: [Setting]
+
+    package init(place: String, settings: [Setting]) {
+        self.place = place
+        self.settings = settings
+    }
+}
+
 /// The status of a plugin or function of the manifest and of its workers.
 package struct PluginStatus: Equatable, Sendable {
     package var name: String
@@ -136,6 +170,10 @@ package struct PluginStatus: Equatable, Sendable {
     var isolation: Isolation
     /// The process ids of its live workers.
     package var workers: [Int32]
+    /// The resident memory of its workers together; `nil` while it is not measured.
+    package var memoryBytes: UInt64?
+    /// The SHA-256 of the library that its newest worker has loaded; "" before its first worker.
+    package var sha256: String
     /// Why it cannot be used now; `nil` if no problem is known.
     package var problem: String?
     /// A message that its files have changed since they were inspected; `nil` if they have not.
@@ -158,6 +196,8 @@ package struct PluginStatus: Equatable, Sendable {
         library: String,
         isolation: Isolation,
         workers: [Int32] = [],
+        memoryBytes: UInt64? = nil,
+        sha256: String = "",
         problem: String? = nil,
         change: String? = nil,
         sandbox: [LayerStanding] = [],
@@ -171,6 +211,8 @@ package struct PluginStatus: Equatable, Sendable {
         self.library = library
         self.isolation = isolation
         self.workers = workers
+        self.memoryBytes = memoryBytes
+        self.sha256 = sha256
         self.problem = problem
         self.change = change
         self.sandbox = sandbox

@@ -30,6 +30,8 @@ extension API {
         @OrNull package var transferJournal: TransferJournalStatus?
         /// Why the host has no valid lease in its fleet; null if it has one or is in no fleet.
         @OrNull package var fleetProblem: String?
+        /// Whether a task delivers notifications, so that `GET /v1/notifications` has an answer.
+        @OrDefault package var deliversNotifications: Bool
     }
 
     /// The process of the daemon.
@@ -77,6 +79,8 @@ extension API {
         /// The JSON Schemas that its parameters must fit, laid over by those of a request: that of the
         /// manifest, then that of its handler; only where tasks are asked for by name, and it has some.
         @OrAbsent package var parametersSchemas: [JSONPart]?
+        /// Its definition in the manifest, or that of its family; only where tasks are asked for by name.
+        @OrAbsent package var definition: TaskDefinitionText?
         /// Its tags; absent if it has none.
         @OrAbsent package var tags: [String]?
     }
@@ -91,6 +95,11 @@ extension API {
         package var isolation: Isolation
         /// The process ids of its live workers.
         @ElementsOrEmpty package var workers: [Int32]
+        /// The resident memory of its workers together; absent if there are none.
+        @OrAbsent package var memoryBytes: UInt64?
+        /// The SHA-256 of the library that its newest worker has loaded, in hexadecimal digits; "" before its
+        /// first worker.
+        @OrDefault package var sha256: String
         /// Why it cannot be used now; null if no problem is known.
         @OrNull package var problem: String?
         /// A message that its files have changed since they were inspected; null if they have not.
@@ -178,7 +187,8 @@ extension API.Status {
             transfers: status.transfers,
             store: status.store,
             transferJournal: status.transferJournal,
-            fleetProblem: status.fleetProblem
+            fleetProblem: status.fleetProblem,
+            deliversNotifications: status.deliversNotifications
         )
     }
 
@@ -199,6 +209,7 @@ extension API.Status {
             store: store ?? StoreStatus(),
             transferJournal: transferJournal,
             fleetProblem: fleetProblem,
+            deliversNotifications: deliversNotifications,
             allowsUntrustedFiles: daemon.dev,
             slotsInUse: daemon.slotsInUse,
             deadLetters: deadLetters
@@ -220,6 +231,7 @@ extension API.Task {
             paused: task.pause.map(API.Pause.init),
             parametersSchemas: task.parametersSchemas.isEmpty
                 ? nil : task.parametersSchemas.map { JSONPart($0) },
+            definition: task.definition,
             tags: task.tags.isEmpty ? nil : task.tags
         )
     }
@@ -235,6 +247,7 @@ extension API.Task {
             deadLetters: deadLetters,
             pause: paused?.pause,
             parametersSchemas: parametersSchemas?.map(\.text) ?? [],
+            definition: definition,
             tags: tags ?? []
         )
     }
@@ -247,6 +260,8 @@ extension API.Plugin {
             library: plugin.library,
             isolation: plugin.isolation,
             workers: plugin.workers,
+            memoryBytes: plugin.memoryBytes,
+            sha256: plugin.sha256,
             problem: plugin.problem,
             change: plugin.change,
             switchedOff: plugin.switchedOff,
@@ -273,6 +288,8 @@ extension API.Plugin {
             library: library,
             isolation: isolation,
             workers: workers,
+            memoryBytes: memoryBytes,
+            sha256: sha256,
             problem: problem,
             change: change,
             sandbox: sandbox.map { LayerStanding($0.layer, $0.state, $0.detail) },

@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostLinux
 internal import BghostModel
 internal import BghostPolicy
 internal import Glibc
@@ -97,11 +98,16 @@ struct ControlRoutes: Sendable {
         guard tasks.count <= ControlLimits.namesMax else {
             throw ControlFault.badRequest("at most \(ControlLimits.namesMax) tasks can be named")
         }
-        let status: HostStatus
+        var status: HostStatus
         do throws(OperatorRefusal) {
             status = tasks.isEmpty ? await host.status() : try await host.status(of: tasks)
         } catch {
             throw ControlFault(error)
+        }
+        // On this thread: the reactor's thread reads no files.
+        for index in status.plugins.indices where !status.plugins[index].workers.isEmpty {
+            let memory = status.plugins[index].workers.compactMap(ProcessMemory.resident)
+            status.plugins[index].memoryBytes = memory.isEmpty ? nil : memory.reduce(0, +)
         }
         return Answer.json(Schema.status, API.Status(status))
     }

@@ -25,6 +25,7 @@ final class StatusReader {
     private let runs: RunTable
     private let transfers: TransferCoordinator
     private let fleet: FleetMember
+    private let notifications: NotificationDelivery
     private let simulation: SimulationCommands
     /// Unix nanoseconds.
     private let startedAt = WallClock.now
@@ -36,6 +37,7 @@ final class StatusReader {
         _ pool: WorkerPool,
         _ transfers: TransferCoordinator,
         _ fleet: FleetMember,
+        _ notifications: NotificationDelivery,
         _ simulation: SimulationCommands
     ) {
         configuration = services.configuration
@@ -45,6 +47,7 @@ final class StatusReader {
         self.pool = pool
         self.transfers = transfers
         self.fleet = fleet
+        self.notifications = notifications
         self.simulation = simulation
         dispatcher = pool.dispatcher
         commits = pool.commits
@@ -74,9 +77,11 @@ final class StatusReader {
     ) async throws(OperatorRefusal) -> HostStatus {
         for task in tasks { try dispatcher.requireTask(task) }
         var status = await status(listing: tasks, omitted: 0)
+        let definitions = DefinitionTexts(pool.manifest.value, of: tasks, dispatcher)
         for index in status.tasks.indices {
             let task = status.tasks[index].identifier
             status.tasks[index].parametersSchemas = pool.registry.parameters.schemas(of: task)
+            status.tasks[index].definition = definitions[task]
         }
         return status
     }
@@ -131,6 +136,7 @@ final class StatusReader {
                     library: plugin.path ?? plugin.library,
                     isolation: plugin.isolation,
                     workers: workers[plugin.name]?.sorted() ?? [],
+                    sha256: plugin.origin?.library ?? "",
                     problem: plugin.problem?.message,
                     change: plugin.change,
                     sandbox: plugin.layerStates,
@@ -147,6 +153,7 @@ final class StatusReader {
             store: commits.status,
             transferJournal: transfers.journalStatus,
             fleetProblem: fleet.lossSentence,
+            deliversNotifications: notifications.outbox != nil,
             allowsUntrustedFiles: configuration.allowsUntrustedFiles,
             slotsInUse: dispatcher.scheduler.slotsInUse,
             deadLetters: commits.deadLetters.count

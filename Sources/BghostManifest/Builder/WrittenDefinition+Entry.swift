@@ -6,7 +6,13 @@ internal import BghostModel
 extension WrittenDefinition {
     /// What a file contains of a definition, without `override` and free keys.
     init(_ kind: Kind, _ entry: ManifestEntry) {
-        self.init(kind, entry.name, Self.values(entry.node))
+        let place = entry.location
+        self.init(
+            kind,
+            entry.name,
+            Self.values(entry.node),
+            place: "\(place.file):\(place.line)"
+        )
     }
 
     /// A section that a manifest has once, such as `host`; without values if it is not there.

@@ -18,11 +18,19 @@ package struct WrittenDefinition: Sendable {
     /// The key of a nested value is a path such as `limits.runtime`. A string is without its quotation
     /// marks, and an array is JSON.
     package let values: [(key: String, text: String)]
+    /// The file and the line of its name, such as `tasks.json:12`; "" if it is not known.
+    package let place: String
 
-    package init(_ kind: Kind, _ name: String, _ values: [(key: String, text: String)]) {
+    package init(
+        _ kind: Kind,
+        _ name: String,
+        _ values: [(key: String, text: String)],
+        place: String = ""
+    ) {
         self.kind = kind
         self.name = name
         self.values = values
+        self.place = place
     }
 }
 

@@ -3,7 +3,7 @@
 import { get, mayOperate, post, remove } from "./api.js";
 import { el, patch } from "./dom.js";
 import { parameterFault, parameterFields, parameterValue } from "./parameters.js";
-import { href, shortId } from "./parts.js";
+import { button, href, shortId } from "./parts.js";
 import { count, number } from "./time.js";
 
 /** The daemon found another number than the dialog shows, and did nothing. */
@@ -30,7 +30,7 @@ function notice(text, link) {
 			"div",
 			{ class: "notice" },
 			el("span", null, text, " ", link && el("a", { href: link.href }, link.text)),
-			el("button", { type: "button", class: "plain", "aria-label": "Dismiss", on: { click: () => patch(notices) } }, "✕"),
+			button("✕", () => patch(notices), "plain", "Dismiss"),
 		),
 	);
 }
@@ -46,7 +46,7 @@ export const asCommand = (...words) => {
 		el("summary", null, "As a command"),
 		el("div", { class: "command", tabindex: "0", role: "group", "aria-label": "Command line" }, el("code", null, line)),
 		// A browser has it for secure origins only, such as 127.0.0.1.
-		navigator.clipboard && el("button", { type: "button", class: "small", on: { click: () => navigator.clipboard.writeText(line).then(() => notice("Copied the command."), () => notice("The browser does not allow copying.")) } }, "Copy"),
+		navigator.clipboard && button("Copy", () => navigator.clipboard.writeText(line).then(() => notice("Copied the command."), () => notice("The browser does not allow copying.")), "small"),
 	);
 };
 
@@ -126,7 +126,7 @@ function ask({ title, effect, fields = [], command: line, verb, danger, send, do
 			el("p", { class: "quiet" }, "The same on the command line:"),
 			el("div", { class: "command", tabindex: "0", role: "group", "aria-label": "Command line" }, code),
 			fault,
-			el("div", { class: "choices" }, el("button", { type: "button", on: { click: () => dialog.close() } }, "Cancel"), go),
+			el("div", { class: "choices" }, button("Cancel", () => dialog.close()), go),
 		),
 	);
 	dialog.addEventListener("close", () => dialog.remove());
@@ -139,7 +139,7 @@ const name = (text) => el("strong", null, el("bdi", null, text));
 
 /** A button that acts, for the role `operate` only. */
 export const act = (text, click, label, kind = "") =>
-	mayOperate() ? el("button", { type: "button", class: kind, "aria-label": label, on: { click } }, text) : null;
+	mayOperate() ? button(text, click, kind, label) : null;
 
 /** The schemas of a task's parameters; none if the daemon does not say. */
 async function schemasOf(task) {
@@ -271,7 +271,7 @@ export const expireRun = (run) =>
 
 /** Withdraws the pending requests of `{task}`, of the tasks with `{tag}`, or of all tasks. */
 export async function withdraw({ task, tag }, total) {
-	// What the dialog shows is what the daemon compares; a task may have requests on other pages of the list.
+	// The daemon compares what the dialog shows; other pages of the list may have more.
 	total ??= await totalOf(task);
 	const path = task ? `/v1/tasks/${encodeURIComponent(task)}/pending` : tag ? `/v1/tags/${encodeURIComponent(tag)}/pending` : "/v1/pending";
 	const what = task ? name(task) : tag ? ["the tasks with the tag ", name(tag)] : "all tasks";

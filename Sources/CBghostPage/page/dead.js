@@ -29,7 +29,7 @@ function view(ctx, { deadLetters, next }) {
 		),
 		deadLetters.length === 0 && el("p", { class: "panel calm" }, query.cursor ? "There is no older dead letter." : query.task ? "This task has no dead letter." : "There is no dead letter."),
 		[...groups.entries()].map(([task, letters]) => {
-			// The status has no number for a task that left the manifest, and a part of the list no whole number.
+			// The status counts no task that left the manifest, and a part of the list does not count all.
 			const isWhole = !next && !query.cursor;
 			const total = totals.has(task) ? Math.max(letters.length, totals.get(task)) : isWhole ? letters.length : null;
 			return panel(

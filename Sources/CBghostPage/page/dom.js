@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds elements, and patches the shown tree to match a new one.
 
-/** Characters that would act on the text around them instead of being shown: controls, and marks of direction. */
+/** Characters that act on the text around them instead of being shown. */
 const UNSEEN =
 	/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
@@ -34,7 +34,7 @@ function build(node, props, children) {
 	return node;
 }
 
-/** Creates an element; `on` holds handlers by event, `key` in `data-key` identifies it among its siblings. */
+/** Creates an element; `on` holds handlers by event, `data-key` identifies it among its siblings. */
 export function el(tag, props, ...children) {
 	return build(document.createElement(tag), props, children);
 }
@@ -46,7 +46,7 @@ export function svg(tag, props, ...children) {
 const keyOf = (node) => (node.nodeType === 1 ? node.getAttribute("data-key") : null);
 const isSame = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
 
-/** Replaces the children of `parent`, and keeps each element that both have: with its focus, selection and scrolling. */
+/** Replaces the children of `parent`; an element that both have keeps its focus, selection and scrolling. */
 export function patch(parent, ...children) {
 	const next = build(document.createDocumentFragment(), null, children);
 	patchChildren(parent, next);

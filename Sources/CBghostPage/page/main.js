@@ -76,7 +76,7 @@ const ticketIn = (hash) => /^#([A-Za-z0-9_-]{16,128})$/.exec(hash)?.[1];
 async function go() {
 	const ticket = ticketIn(location.hash);
 	if (ticket) {
-		// The ticket leaves the address before anything else happens, so it cannot be copied or come into the history.
+		// First of all, so that the ticket cannot be copied or come into the history.
 		history.replaceState(null, "", `${location.pathname}${sessionStorage.getItem("bghost.place") ?? "#/"}`);
 		await enter(ticket);
 	}
@@ -138,7 +138,7 @@ function context(route) {
 		get: (path, query) => api.get(path, query, own.abort.signal),
 		render: () => view?.ctx === own && render(),
 		reload: () => view?.ctx === own && refresh(true),
-		/** Puts filters into the address; `typed` ones replace the entry of the history, so going back skips the letters. */
+		/** Puts filters into the address; going back skips the letters of `typed` ones. */
 		setQuery(changes, typed = false) {
 			const query = { ...own.query, ...changes };
 			const text = new URLSearchParams(Object.entries(query).filter(([, value]) => value)).toString();

@@ -2,7 +2,7 @@
 import { act, disable, enable, expireRun, runNow, stopRun } from "./actions.js";
 import { perMinute } from "./chart.js";
 import { el } from "./dom.js";
-import { badge, faultOf, heading, href, isFailure, linkButton, outcomeText, panel, pluginLink, progressOf, prose, quiet, runLink, runtimeOf, table, taskLink, theirs } from "./parts.js";
+import { badge, faultOf, heading, href, isFailure, kept, linkButton, outcomeText, panel, pluginLink, progressOf, prose, quiet, runLink, runtimeOf, table, taskLink, theirs } from "./parts.js";
 import { count, number, when } from "./time.js";
 
 /** How often the checks that may read the disk are asked for, milliseconds. */
@@ -17,15 +17,13 @@ const SHOWN = 10;
 
 async function load(ctx) {
 	const { local } = ctx;
-	const due = !local.healthAt || Date.now() - local.healthAt > HEALTH_PERIOD;
 	// The first answer reaches far back, and later ones add to it, unless too much has run in between.
 	const isFull = !local.runs || local.gap;
 	const skips = local.gap && Date.now() - local.runsAt < GAP_PERIOD;
 	const [health, answer] = await Promise.all([
-		due ? ctx.get("/v1/health") : local.health,
+		kept(ctx, HEALTH_PERIOD, "/v1/health", {}),
 		skips ? null : ctx.get("/v1/runs", { limit: isFull ? MOST : FEW }),
 	]);
-	if (due) [local.health, local.healthAt] = [health, Date.now()];
 	if (answer) {
 		const { runs } = answer;
 		local.runsAt = Date.now();
@@ -117,6 +115,7 @@ function view(ctx, { health, runs, reach }) {
 	const chart = perMinute(runs, reach);
 	const groups = failures(failing);
 	const next = coming[0];
+	const oldest = waiting.filter((task) => !coming.includes(task)).map((task) => task.pending.submittedAt).sort()[0];
 	const inUse = daemon.slotsInUse ?? running.length;
 	return [
 		heading("Overview", { class: "unseen" }),
@@ -125,7 +124,7 @@ function view(ctx, { health, runs, reach }) {
 			"div",
 			{ class: "tiles" },
 			tile("running", "Running", "#/tasks?state=running", number(running.length), [`${inUse} of ${daemon.slots} slots `, el("meter", { min: "0", max: String(daemon.slots), value: String(inUse), "aria-label": "slots in use" })]),
-			tile("waiting", "Waiting", "#/waiting", number(ctx.pending), `${number(coming.length)} with a known start`),
+			tile("waiting", "Waiting", "#/waiting", number(ctx.pending), [number(coming.length), " with a known start", oldest && [", the oldest other for ", when(oldest, "since")]]),
 			tile("failing", "Failing", "#/tasks?state=failing", number(failing.length), `of ${count(tasks.length, "task")}`),
 			tile("dead", "Dead letters", "#/dead", number(status.deadLetters), "no longer retried"),
 			tile("hour", "Last hour", "#/runs", [number(chart.good), " ✓  ", number(chart.bad), " ✕"], "runs that ended"),

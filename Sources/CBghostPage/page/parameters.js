@@ -44,7 +44,7 @@ export function parameterFields(schemas, given) {
 	return [...fields.values()];
 }
 
-/** The value of a field; `undefined` if it is empty. What is no number stays a text, which the daemon refuses. */
+/** The value of a field; `undefined` if it is empty. The daemon refuses what is no number. */
 export function parameterValue(field, text) {
 	if (text === "") return undefined;
 	if (field.read === "boolean") return text === "true";

@@ -8,7 +8,7 @@ export const href = (page, id, query) => {
 	return `#/${page}${id ? `/${encodeURIComponent(id)}` : ""}${text ? `?${text}` : ""}`;
 };
 
-/** A text from a plugin, a manifest or a client: isolated, so its direction cannot act on its neighbours. */
+/** A text of others: isolated, so its direction cannot act on its neighbours. */
 export const theirs = (text, props) => el("bdi", { class: "theirs", ...props }, text);
 
 /** A sentence of the daemon: its `words` become code, and its times are shown as all others. */
@@ -192,13 +192,13 @@ export const pages = (ctx, key, next, [first, more] = ["Newest", "Older"]) =>
 	el(
 		"nav",
 		{ class: "pages", "aria-label": "Parts of the list" },
-		ctx.query[key] && el("button", { type: "button", on: { click: () => ctx.setQuery({ [key]: "" }) } }, first),
-		next && el("button", { type: "button", on: { click: () => ctx.setQuery({ [key]: String(next) }) } }, more),
+		ctx.query[key] && button(first, () => ctx.setQuery({ [key]: "" })),
+		next && button(more, () => ctx.setQuery({ [key]: String(next) })),
 	);
 
 const OUTDATED = ["BG4046", "BG4047"];
 
-/** One page of a list with cursors. A daemon that was restarted refuses its old ones: the list begins anew then. */
+/** One page of a list. A daemon that was restarted refuses old cursors: the list begins anew. */
 export async function part(ctx, path, query, cursor, restarted) {
 	try {
 		return await ctx.get(path, { ...query, cursor });

@@ -2,7 +2,7 @@
 import { act, disable, enable } from "./actions.js";
 import { el } from "./dom.js";
 import { badge, facts, filters, has, heading, href, panel, prose, quiet, search, theirs } from "./parts.js";
-import { count, when } from "./time.js";
+import { bytes, count, when } from "./time.js";
 
 function stateOf(plugin) {
 	if (plugin.quarantine) return ["bad", "quarantined"];
@@ -46,7 +46,8 @@ function one(plugin, tasks) {
 		facts([
 			["Library", el("code", null, theirs(plugin.library))],
 			["Runs in", plugin.isolation === "worker" ? "a worker process" : plugin.isolation],
-			["Workers", plugin.workers.length ? plugin.workers.join(", ") : "none now"],
+			["SHA-256", plugin.sha256 && el("code", null, plugin.sha256)],
+			["Workers", plugin.workers.length ? [plugin.workers.join(", "), ": ", bytes(plugin.memoryBytes)] : "none now"],
 			["Tasks", el("a", { href: href("tasks", null, { plugin: plugin.name }) }, [count(own.length, "task"), running > 0 && `, ${running} running`])],
 			["Dead letters", plugin.deadLetters || plugin.deadLettersDropped ? [String(plugin.deadLetters), plugin.deadLettersDropped > 0 && `, ${plugin.deadLettersDropped} dropped since the start`] : null],
 			["Sandbox", plugin.isolation === "worker" ? sandbox(plugin.sandbox) : "none: its code runs in the daemon"],

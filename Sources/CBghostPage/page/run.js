@@ -15,7 +15,7 @@ const FOLLOWERS_PERIOD = 30_000;
 async function load(ctx) {
 	const { local } = ctx;
 	const isOld = local.ended && Date.now() - local.ended > 5000;
-	// A run that has ended does not change; its log may, until its plugin has let go of it. What follows it comes later.
+	// An ended run does not change; its log may, and its followers come later.
 	if (!isOld) {
 		const [{ run }, { entries }] = await Promise.all([ctx.get(`/v1/runs/${encodeURIComponent(ctx.id)}`), ctx.get("/v1/logs", { run: ctx.id, limit: 200 })]);
 		const { runs } = run.outcome || run.attempt > 1 ? await ctx.get("/v1/runs", { task: run.task, limit: 100 }) : { runs: [] };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { asCommand } from "./actions.js";
 import { el } from "./dom.js";
-import { allOf, choose, filters, heading, isTime, pages, runColumns, search, table, timeHint } from "./parts.js";
+import { allOf, button, choose, filters, heading, isTime, pages, runColumns, search, table, timeHint } from "./parts.js";
 import { count } from "./time.js";
 
 const PAGE = 50;
@@ -68,7 +68,7 @@ function view(ctx, { next }) {
 		),
 		query.until && !isTime(query.until) && el("p", { class: "fault", role: "alert", "data-key": "until" }, timeHint),
 		commandOf(query),
-		local.held > 0 && el("p", { class: "held" }, el("button", { type: "button", on: { click: () => (scrollTo(0, 0), ctx.reload()) } }, `${count(local.held, "new run")} ↑`)),
+		local.held > 0 && el("p", { class: "held" }, button(`${count(local.held, "new run")} ↑`, () => (scrollTo(0, 0), ctx.reload()))),
 		el("div", { class: "panel" }, table("Runs", runColumns(true), local.shown, (run) => run.id, FILTERS.some((key) => query[key]) ? "No run matches the filter." : "No task has run yet.")),
 		pages(ctx, "before", next),
 	];

@@ -2,17 +2,62 @@
 import { act, backup, checkReload, reload } from "./actions.js";
 import { current } from "./api.js";
 import { el } from "./dom.js";
-import { badge, button, facts, heading, panel, prose, quiet, table, theirs } from "./parts.js";
-import { count, when } from "./time.js";
+import { badge, button, facts, heading, kept, panel, pluginLink, prose, quiet, table, theirs } from "./parts.js";
+import { bytes, count, number, when } from "./time.js";
 
 const PERIOD = 10000;
-const TONES = { ok: "good", warning: "warn", critical: "bad" };
+const MOST = 100;
+const TONES = { ok: "good", warning: "warn", critical: "bad", active: "live", failed: "bad" };
 
 async function load(ctx, fresh) {
-	const { local } = ctx;
-	if (!local.health || fresh || Date.now() - local.at > PERIOD) [local.health, local.at] = [await ctx.get("/v1/health"), Date.now()];
-	return local.health;
+	const ask = (path, query = {}) => kept(ctx, PERIOD, path, query, fresh);
+	const { transfers, deliversNotifications } = ctx.status ?? (await ctx.get("/v1/status"));
+	return Promise.all([ask("/v1/health"), ask("/v1/alerts"), deliversNotifications && ask("/v1/notifications"), transfers.underWay + transfers.ended > 0 && ask("/v1/transfers", { limit: MOST })]);
 }
+
+const failing = ({ failingSince }, why) => failingSince && [badge("bad", "failing"), " since ", when(failingSince), ": ", theirs(why ?? "")];
+
+const alertPanel = ({ alerts, receivers }) =>
+	panel(
+		"Alerts",
+		{},
+		table(
+			"Alerts that fire",
+			[
+				["Alert", (alert) => badge("bad", alert.rule), "fit"],
+				["Of", (alert) => theirs(alert.subject), "task"],
+				["Finding", (alert) => prose(alert.detail), "wide"],
+				["Since", (alert) => when(alert.since), "fit num"],
+				["Told", (alert) => when(alert.toldAt, "relative", "not yet"), "fit num"],
+			],
+			alerts,
+			(alert) => `${alert.rule} ${alert.subject}`,
+			receivers.length ? "No alert fires." : "No receiver of alerts is in the manifest.",
+		),
+		facts(receivers.map((receiver) => [theirs(receiver.name), failing(receiver, receiver.error) || ["last message ", when(receiver.deliveredAt, "relative", "never")]])),
+	);
+
+/** The first of all notifications or transfers. */
+const listPanel = (title, rows, total = rows?.length) =>
+	rows &&
+	panel(
+		title,
+		{ note: total > MOST && `${MOST} of ${number(total)}` },
+		table(
+			title,
+			[
+				["State", (each) => badge(TONES[each.state] ?? "off", each.state), "fit"],
+				["Plugin", (each) => pluginLink(each.plugin), "fit"],
+				["Of", (each) => theirs(each.title ?? (each.label || each.url)), "wide"],
+				["Moved", (each) => [each.upload ? "sent " : "", bytes(each.bytes), each.total && ` of ${bytes(each.total)}`], "fit num"],
+				["Date", (each) => when(each.createdAt ?? each.retryAt ?? each.due), "fit num"],
+				["Waits for", (each) => prose(each.fault || each.waitingFor), "wide"],
+			],
+			rows.slice(0, MOST),
+			(each) => each.key ?? each.id,
+			"There are none.",
+		),
+	);
 
 const names = (title, list) => list.length > 0 && [title, el("span", null, list.map((name, index) => [index > 0 && ", ", theirs(name)]))];
 
@@ -49,9 +94,9 @@ function report({ tasks, plugins, host, parked, unparked, changes, dryRun }) {
 	);
 }
 
-function view(ctx, health) {
+function view(ctx, [health, alerts, outbox, moves]) {
 	const { status, local } = ctx;
-	const { daemon, store, transferJournal: journal, transfers } = status;
+	const { daemon, store, transferJournal: journal } = status;
 	const session = current();
 	return [
 		heading(
@@ -79,6 +124,9 @@ function view(ctx, health) {
 				"There are no checks.",
 			),
 		),
+		alertPanel(alerts),
+		listPanel("Notifications", outbox?.notifications),
+		listPanel("Transfers", moves?.transfers, moves?.total),
 		el(
 			"div",
 			{ class: "columns" },
@@ -93,9 +141,8 @@ function view(ctx, health) {
 					["Manifest", el("code", null, theirs(daemon.manifest))],
 					["Slots", `${daemon.slotsInUse ?? "?"} of ${daemon.slots} in use`],
 					["Mode", daemon.dev ? "development: accepts files that other users could change" : null],
-					["Transfers", transfers && `${transfers.underWay} in progress, ${transfers.ended} ended`],
-					["Store", store && (store.failingSince ? [badge("bad", "failing"), " since ", when(store.failingSince), ": ", theirs(store.problem ?? "")] : store.waiting ? `${count(store.waiting, "transaction")} not stored yet` : "all transactions are stored")],
-					["Journal of transfers", journal && (journal.failingSince ? [badge("bad", "failing"), " since ", when(journal.failingSince), ": ", theirs(journal.problem ?? "")] : journal.waiting ? `the state of ${count(journal.waiting, "transfer")} not stored yet` : "all transfers are stored")],
+					["Store", store && (failing(store, store.problem) || (store.waiting ? `${count(store.waiting, "transaction")} not stored yet` : "all transactions are stored"))],
+					["Journal of transfers", journal && (failing(journal, journal.problem) || (journal.waiting ? `the state of ${count(journal.waiting, "transfer")} not stored yet` : "all transfers are stored"))],
 				]),
 			),
 			panel(

@@ -180,7 +180,13 @@ function view(ctx, { past, why, runs, starts, throttle, task }) {
 						["Grace", known && duration(known.graceSeconds)],
 						["Throttling", throttle && throttle.points > 0 && [`${count(throttle.points, "point")}${throttle.mode === "dryRun" ? " (dry run)" : ""}, next start `, when(throttle.nextStart, "relative", "now"), " ", act("Clear", () => clearThrottle(ctx.id, throttle.points), "Clear throttling", "small")]],
 					]),
-					!known && el("p", { class: "quiet" }, "Its limits are shown once it has run."),
+					task?.definition &&
+						el(
+							"details",
+							null,
+							el("summary", null, "In the manifest: ", theirs(task.definition.place)),
+							facts(task.definition.settings.map(({ key, value }) => [theirs(key), el("code", null, theirs(value))])),
+						),
 				),
 			),
 		),

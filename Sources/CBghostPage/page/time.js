@@ -14,7 +14,7 @@ export function setZone(name) {
 	localStorage.setItem("bghost.zone", name === "UTC" ? "UTC" : "local");
 }
 
-/** Takes over the daemon's wall clock, from the date of an answer and the offset of its simulation, milliseconds. */
+/** Takes over the daemon's clock: the date of an answer, and the simulated offset in milliseconds. */
 export function setClock(date, simulated) {
 	const machine = date ? Date.parse(date) + 500 - Date.now() : 0;
 	// The date has whole seconds: a smaller difference says nothing.

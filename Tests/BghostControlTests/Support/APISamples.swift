@@ -192,7 +192,11 @@ enum APISamples {
                     pending: fullRequest,
                     last: fullRun,
                     deadLetters: 2,
-                    parametersSchemas: [#"{"type":"object"}"#]
+                    parametersSchemas: [#"{"type":"object"}"#],
+                    definition: TaskDefinitionText(
+                        place: "tasks.json:12",
+                        settings: [.init(key: "limits.runtime", value: "30s")]
+                    )
                 ),
                 TaskStatus(identifier: "u", plugin: "q", kind: .processing),
             ],
@@ -213,6 +217,7 @@ enum APISamples {
                 isFinal: true,
                 waiting: 3
             ),
+            deliversNotifications: true,
             allowsUntrustedFiles: true,
             slotsInUse: 2,
             deadLetters: 3
@@ -224,6 +229,8 @@ enum APISamples {
         library: "/usr/lib/bghost/p.so",
         isolation: .worker,
         workers: [1, 2],
+        memoryBytes: 9 << 20,
+        sha256: String(repeating: "ab", count: 32),
         problem: "problem",
         change: "change",
         sandbox: SandboxLayer.allCases.map { LayerStanding($0, .waived, "detail") },

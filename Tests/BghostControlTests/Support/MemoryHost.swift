@@ -211,7 +211,7 @@ actor MemoryHost: HostControl {
                     name: "storm",
                     library: "libStorm.so",
                     isolation: .worker,
-                    workers: [4711],
+                    workers: [4_711_000],  // Greater than the number of any process.
                     switchedOff: switchedOff,
                     quarantine: quarantine,
                     idleEnds: idleEnds
