@@ -22,6 +22,7 @@ package final class Dashboard: Sendable {
     let sessions: DashboardSessions
     let followers = FollowerSlots()
     let meter = RequestMeter()
+    let status = SharedAnswer()
     private let state = Mutex(State.starting)
 
     package convenience init(_ settings: DashboardSettings) {

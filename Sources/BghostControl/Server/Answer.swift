@@ -20,9 +20,18 @@ enum Answer {
         status: HTTPResponse.Status = .ok,
         _ body: Body
     ) -> Response {
+        json(status: status, bytes(schema, body))
+    }
+
+    /// The bytes of a JSON object with its schema.
+    static func bytes<Body>(_ schema: AnswerSchema<Body>, _ body: Body) -> ByteBuffer {
         // The line break makes the output of curl readable.
-        let bytes = ByteBuffer(bytes: APICoder.json(schema, body) + [UInt8(ascii: "\n")])
-        return Response(
+        ByteBuffer(bytes: APICoder.json(schema, body) + [UInt8(ascii: "\n")])
+    }
+
+    /// An answer of the bytes of a JSON object.
+    static func json(status: HTTPResponse.Status = .ok, _ bytes: ByteBuffer) -> Response {
+        Response(
             status: status,
             headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: bytes)

@@ -44,10 +44,12 @@ struct ControlRoutes: Sendable {
             router: router,
             audit: VerbAudit(audit: host),
             meter: meter,
+            onVerb: { [dashboard] in dashboard?.status.end() },
             onFault: onFault
         )
         endpoints.on(.version) { _, _ in version() }
-        endpoints.on(.status) { request, _ in try await status(request) }
+        let shared = entrance == .dashboard ? dashboard?.status : nil
+        endpoints.on(.status) { request, _ in try await status(request, shared) }
         endpoints.on(.submit) { request, _ in try await submit(request) }
         endpoints.on(.trigger) { request, context in
             try await trigger(request, task: context.parameters.require("id"))
@@ -93,11 +95,21 @@ struct ControlRoutes: Sendable {
         Answer.json(Schema.version, API.Version(version: BghostVersion.text, pid: getpid()))
     }
 
-    private func status(_ request: Request) async throws -> Response {
+    /// - Parameter shared: the answer of all tasks that other pages may have; `nil` for clients that want
+    ///   their own.
+    private func status(_ request: Request, _ shared: SharedAnswer?) async throws -> Response {
         let tasks = Query(request).texts("task")
         guard tasks.count <= ControlLimits.namesMax else {
             throw ControlFault.badRequest("at most \(ControlLimits.namesMax) tasks can be named")
         }
+        guard let shared, tasks.isEmpty else {
+            return Answer.json(try await statusBytes(of: tasks))
+        }
+        return Answer.json(try await shared.bytes { try await statusBytes(of: []) })
+    }
+
+    /// - Parameter tasks: none for all.
+    private func statusBytes(of tasks: [String]) async throws -> ByteBuffer {
         var status: HostStatus
         do throws(OperatorRefusal) {
             status = tasks.isEmpty ? await host.status() : try await host.status(of: tasks)
@@ -109,7 +121,7 @@ struct ControlRoutes: Sendable {
             let memory = status.plugins[index].workers.compactMap(ProcessMemory.resident)
             status.plugins[index].memoryBytes = memory.isEmpty ? nil : memory.reduce(0, +)
         }
-        return Answer.json(Schema.status, API.Status(status))
+        return Answer.bytes(Schema.status, API.Status(status))
     }
 
     // MARK: - Requests

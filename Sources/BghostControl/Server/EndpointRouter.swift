@@ -14,11 +14,13 @@ struct EndpointRouter {
     let router: Router<Context>
     let audit: VerbAudit
     let meter: RequestMeter
+    /// Called after each verb, also after one that failed.
+    let onVerb: @Sendable () -> Void
     /// Called with each fault that an endpoint answers, so that tests can compare them with the page.
     let onFault: @Sendable (Endpoint, FaultCode) -> Void
 
     func on(_ endpoint: Endpoint, _ handler: @escaping Handler) {
-        let (onFault, audit, meter) = (onFault, audit, meter)
+        let (onFault, onVerb, audit, meter) = (onFault, onVerb, audit, meter)
         router.on(RouterPath(endpoint.path), method: endpoint.method) { request, context in
             let began = Monotonic.now
             func count(_ status: Int) {
@@ -31,6 +33,7 @@ struct EndpointRouter {
                 }
                 let response: Response
                 if Self.isVerb(endpoint, request) {
+                    defer { onVerb() }
                     response = try await audit.answer(endpoint, request, context, check: check) {
                         try await handler(request, context)
                     }
