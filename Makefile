@@ -87,6 +87,7 @@ else
 test: prerequisites
 	@{ ls /usr/lib/postgresql/*/bin/initdb && command -v openssl; } >/dev/null 2>&1 || Scripts/prerequisites postgresql openssl || echo "warning: PostgreSQL cannot be installed" >&2
 	@command -v gdb >/dev/null || Scripts/prerequisites gdb || echo "warning: gdb cannot be installed" >&2
+	@{ command -v zsh && command -v fish; } >/dev/null || Scripts/prerequisites zsh fish || echo "warning: zsh and fish cannot be installed" >&2
 	@command -v rustc >/dev/null || Scripts/prerequisites rustc || echo "warning: rustc cannot be installed" >&2
 	@{ command -v go && command -v gcc; } >/dev/null || Scripts/prerequisites golang-go gcc || echo "warning: Go cannot be installed" >&2
 	SWIFT='$(SWIFT)' Scripts/build --build-tests

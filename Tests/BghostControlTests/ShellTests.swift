@@ -44,12 +44,36 @@ struct ShellTests {
         for word in ["trigger", "expire", "inspect", "completion", "--state-dir"] {
             #expect(script.output.contains(shell == "fish" ? word.replacing("--", with: "") : word))
         }
-        guard shell == "bash" else { return }
+        // `make test` installs the others where it can.
+        guard Self.has(shell) else { return }
         let folder = try TemporaryDirectory()
         let file = try folder.write(script.output, to: "completion")
-        let parsed = try await onThread { try Command.run(["bash", "-n", file]) }
+        let parsed = try await onThread { try Command.run([shell, "-n", file]) }
         #expect(parsed.exitCode == 0)
         #expect(parsed.error.isEmpty)
+        let broken = try folder.write(script.output + "\nif true; then", to: "broken")
+        let refused = try await onThread { try Command.run([shell, "-n", broken]) }
+        #expect(refused.exitCode != 0, "\(shell) reads the whole script")
+    }
+
+    private static func has(_ shell: String) -> Bool {
+        ["/bin", "/usr/bin"].contains { access("\($0)/\(shell)", X_OK) == 0 }
+    }
+
+    @Test(.enabled(if: has("fish"))) func `fish completes a command and its options`() async throws
+    {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(try await Bghost.run(["completion", "fish"]).output, to: "c")
+        for (line, offer) in [
+            ("bghost tri", "trigger"), ("bghost trigger --ign", "--ignore-requirements"),
+        ] {
+            let script = "source \(file); complete -C '\(line)'"
+            let result = try await onThread {
+                try Command.run(["env", "HOME=\(folder.path)", "fish", "-N", "-c", script])
+            }
+            let offers = result.output.split(separator: "\n").map { $0.prefix { $0 != "\t" } }
+            #expect(offers == [Substring(offer)], "\(line): \(result)")
+        }
     }
 
     @Test func `Bash completes a command`() async throws {
