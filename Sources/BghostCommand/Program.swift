@@ -54,7 +54,7 @@ package enum Program {
             if arguments.first == completionWord {
                 // The names of tasks come from a daemon.
                 command = try await Root.asyncParseAsRoot(arguments)
-            } else if let known = daemon(arguments) {
+            } else if let known = await daemon(arguments) {
                 command = known
             } else if let known = await named(arguments) {
                 command = known
@@ -77,13 +77,12 @@ package enum Program {
     ///
     /// - Returns: `nil` if the command line may be another command, or has an error, which the whole tree
     ///   reports better.
-    private static func daemon(_ arguments: [String]) -> (any ParsableCommand)? {
+    static func daemon(_ arguments: [String]) async -> (any ParsableCommand)? {
         let words = arguments.first == "run" ? arguments.dropFirst() : arguments[...]
         // A first word without a hyphen is another command. Options that `run` does not have, such as
         // `--help` and `--version`, make the parsing fail.
         guard words.first.map({ $0.hasPrefix("-") }) ?? true else { return nil }
-        // Then the ordinary parsing reports what is wrong.
-        return try? Run.parse(Array(words))
+        return await Run.known(Array(words))
     }
 
     /// Parses the command that the first words name without the tree of all commands, for the same reason.
@@ -92,18 +91,7 @@ package enum Program {
     ///   whole tree answers better.
     static func named(_ arguments: [String]) async -> (any ParsableCommand)? {
         guard let (command, options) = CommandWord.named(arguments) else { return nil }
-        let parsed: (any ParsableCommand)?
-        // The parser demands the first form of commands for which a daemon completes names.
-        if let command = command as? any AsyncParsableCommand.Type {
-            // The whole tree reports the error.
-            parsed = try? await command.asyncParseAsRoot(options)
-        } else {
-            // The whole tree reports the error.
-            parsed = try? command.parseAsRoot(options)
-        }
-        // The wish for help gives another command.
-        guard let parsed, type(of: parsed) == command else { return nil }
-        return parsed
+        return await command.known(options)
     }
 
     /// Whether the command line, which may be invalid, contains `--json`.

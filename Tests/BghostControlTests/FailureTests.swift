@@ -26,12 +26,29 @@ struct FailureTests {
         }
         for words in [
             ["status", "a", "--utc"], ["trigger", "a", "--wait"], ["version"], ["why", "a"],
+            ["simulate", "clock", "+5m"], ["simulate", "expire", "a"], ["plugin", "check", "a.so"],
+            ["submit", "a", "--parameters", "{}", "--control=/b"], ["runs", "--json", "--", "-a"],
         ] {
             let own = await Program.named(words).map { "\($0)" }
             #expect(own == "\(try Root.parseAsRoot(words))", "\(words)")
         }
-        #expect(await Program.named(["status", "--help"]) == nil)
-        #expect(await Program.named(["status", "--nosuch"]) == nil)
+        for words in [[], ["run"], ["--config", "a.json"], ["run", "--slots", "3", "--dev"]] {
+            let own = await Program.daemon(words).map { "\($0)" }
+            #expect(own == "\(try Root.parseAsRoot(words))", "\(words)")
+        }
+        // The whole tree answers these.
+        for words in [
+            ["status", "--help"], ["status", "-h"], ["status", "--nosuch"], ["why"],
+            ["status", "--generate-completion-script"], ["status", "--experimental-dump-help"],
+        ] {
+            #expect(await Program.named(words) == nil, "\(words)")
+        }
+        for words in [
+            ["status"], ["--help"], ["--version"], ["run", "--slots", "0"], ["run", "a"],
+            ["--generate-completion-script", "bash"],
+        ] {
+            #expect(await Program.daemon(words) == nil, "\(words)")
+        }
     }
 
     @Test func `Every command reports an unknown task in the same way`() async throws {
