@@ -67,18 +67,22 @@ static int library_at(uintptr_t at) {
 /* Finds the full symbol table, or without one the table of exported symbols. */
 static int find_symbols(int fd) {
   Elf64_Ehdr header;
-  Elf64_Shdr best, section, names;
-  int found = 0;
+  Elf64_Shdr best, names, sections[64];
+  int found = 0, full = 0;
   if (pread(fd, &header, sizeof header, 0) != sizeof header || header.e_shnum > 1024 ||
-      header.e_shentsize != sizeof section)
+      header.e_shentsize != sizeof names)
     return 0;
-  for (int i = 0; i < header.e_shnum; i++) {
-    off_t at = (off_t)(header.e_shoff + (uint64_t)i * sizeof section);
-    if (pread(fd, &section, sizeof section, at) != sizeof section) return 0;
-    if (section.sh_type != SHT_SYMTAB && (section.sh_type != SHT_DYNSYM || found)) continue;
-    best = section;
-    found = 1;
-    if (section.sh_type == SHT_SYMTAB) break;
+  for (int i = 0; i < header.e_shnum && !full; i += 64) {
+    int    count = header.e_shnum - i < 64 ? header.e_shnum - i : 64;
+    size_t bytes = (size_t)count * sizeof names;
+    off_t  at = (off_t)(header.e_shoff + (uint64_t)i * sizeof names);
+    if (pread(fd, sections, bytes, at) != (ssize_t)bytes) return 0;
+    for (int k = 0; k < count && !full; k++) {
+      full = sections[k].sh_type == SHT_SYMTAB;
+      if (!full && (sections[k].sh_type != SHT_DYNSYM || found)) continue;
+      best = sections[k];
+      found = 1;
+    }
   }
   if (!found || best.sh_link >= header.e_shnum) return 0;
   off_t at = (off_t)(header.e_shoff + (uint64_t)best.sh_link * sizeof names);

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -17,6 +19,23 @@
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
+
+static int arguments;
+static char **argument_values;
+
+/* The C library passes constructors what it passes to main. */
+__attribute__((constructor)) static void keep_arguments(int count, char **values) {
+  arguments = count;
+  argument_values = values;
+}
+
+int bgs_only_argument(void) {
+  if (arguments != 2) return 0;
+  char *end = NULL;
+  errno = 0;
+  long number = strtol(argument_values[1], &end, 10);
+  return errno == 0 && *end == 0 && number > 0 && number <= INT_MAX ? (int)number : 0;
+}
 
 pid_t bgs_spawn_process(const struct bgs_spawn *what) {
   posix_spawn_file_actions_t actions;

@@ -4,16 +4,20 @@ internal import BghostLinux
 internal import BghostModel
 internal import BghostSandbox
 internal import BghostWire
+internal import CBghostSystem
 internal import Glibc
 
 /// Operations on the worker's own process.
 enum WorkerProcess {
+    /// The daemon's process id.
+    private static let parent = bgs_only_argument()
+
     /// Ties the process to its daemon.
     ///
     /// The daemon's pid is the only argument, so that a worker which starts after its daemon has
     /// died can detect that.
     static func bindToParent() {
-        guard CommandLine.arguments.count == 2, let parent = Int32(CommandLine.arguments[1]) else {
+        guard parent != 0 else {
             let text = "bghost-worker is started by bghost; it has no use of its own\n"
             // There is no other place to report to; the exit status reports the same.
             _ = text.utf8CString.withUnsafeBytes { write(2, $0.baseAddress, $0.count - 1) }
@@ -47,7 +51,7 @@ enum WorkerProcess {
                     order.filterAmongFiles.instructions, order.filterAmongFiles.ownProcess
                 ),
                 owners: WorkerDescriptors.owners,
-                parent: Int32(CommandLine.arguments[1]) ?? 0,
+                parent: parent,
                 isTraceable: configuration.isTraceable
             ),
             limits: { apply(configuration.limits) }

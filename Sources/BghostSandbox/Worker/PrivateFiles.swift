@@ -111,9 +111,10 @@ struct PrivateFiles {
     }
 
     private mutating func fill(_ trees: [Tree]) -> String? {
+        var folders: [String] = []
         for tree in trees {
             let target = Self.root + tree.path
-            Self.makePlace(target, isFolder: tree.isFolder)
+            Self.makePlace(target, isFolder: tree.isFolder, &folders)
             let result = bgs_tree_attach(tree.fd, target)
             guard result == 0 else { return "mounting \(tree.path): \(reasonText(result))" }
         }
@@ -133,11 +134,15 @@ struct PrivateFiles {
     }
 
     /// Creates the mount point of a tree; inside another tree it exists already.
-    private static func makePlace(_ path: String, isFolder: Bool) {
-        var parents = ""
-        for part in path.split(separator: "/").dropLast() {
+    ///
+    /// - Parameter made: the parent folders that were created so far.
+    private static func makePlace(_ path: String, isFolder: Bool, _ made: inout [String]) {
+        var parents = root
+        for part in path.dropFirst(root.count).split(separator: "/").dropLast() {
             parents += "/" + part
+            guard !made.contains(parents) else { continue }
             mkdir(parents, 0o755)
+            made.append(parents)
         }
         if isFolder {
             mkdir(path, 0o755)
