@@ -295,7 +295,7 @@ final class ProbeWorker {
                     path: path,
                     arguments: ["bghost-worker", String(getpid())],
                     environment: ["LANG=C.UTF-8", "SWIFT_BACKTRACE=enable=no"],
-                    descriptors: [null, null, null, childWork, childControl, owners]
+                    descriptors: [null, null, null, childWork, childControl, owners, null]
                         + libraries
                 )
             )

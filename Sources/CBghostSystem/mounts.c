@@ -25,6 +25,8 @@
 
 int bgs_unshare(int what) { return unshare(what) < 0 ? -errno : 0; }
 
+int bgs_join_network(int fd) { return setns(fd, CLONE_NEWNET) < 0 ? -errno : 0; }
+
 static int write_all(const char *path, const char *text) {
   int fd = open(path, O_WRONLY | O_CLOEXEC);
   if (fd < 0) return -errno;

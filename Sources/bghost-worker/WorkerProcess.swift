@@ -51,12 +51,14 @@ enum WorkerProcess {
                     order.filterAmongFiles.instructions, order.filterAmongFiles.ownProcess
                 ),
                 owners: WorkerDescriptors.owners,
+                network: WorkerDescriptors.network,
                 parent: parent,
                 isTraceable: configuration.isTraceable
             ),
             limits: { apply(configuration.limits) }
         )
         close(WorkerDescriptors.owners)
+        close(WorkerDescriptors.network)
         // Libraries create temporary files in TMPDIR.
         let scratch = sandbox.hasPrivateFiles ? "/tmp" : configuration.dataDirectory
         setenv("TMPDIR", scratch, 1)

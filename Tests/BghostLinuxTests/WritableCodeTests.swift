@@ -24,6 +24,7 @@ import Testing
                 filter: filter,
                 filterAmongFiles: filter,
                 owners: -1,
+                network: -1,
                 parent: getppid()
             )
             let sandbox = WorkerSandbox.enter(order) {}

@@ -41,9 +41,11 @@ extension WorkerPool {
         let plugin = worker.plugin
         let layerStates = confined.layers.compactMap(LayerStanding.init)
         // With a limit of one process, the seccomp filter forbids the worker to start others.
-        worker.canHaveProcesses =
-            plugin.limits.processes > 1
-            || !layerStates.contains { $0.layer == .seccomp && $0.state == .holds }
+        let held = layerStates.filter { $0.state == .holds }.map(\.layer)
+        worker.canHaveProcesses = plugin.limits.processes > 1 || !held.contains(.seccomp)
+        if held.contains(.network), held.contains(.capabilities), let pid = worker.process?.pid {
+            sandboxSpec(of: plugin).shareNetwork(of: pid)
+        }
         if worker.canHaveProcesses { workersWithTrees += 1 }
         for path in confined.absent where plugin.absentGrants.insert(path).inserted {
             log.write(

@@ -92,9 +92,15 @@ extension WorkerPool {
             configured = configure(worker)
             let null = try Descriptor.null()
             childEnds.append(null)
-            let owners = sandboxSpec(of: plugin).copyOwners()
+            let sandbox = sandboxSpec(of: plugin)
+            let owners = sandbox.copyOwners()
             childEnds.append(owners)
-            var descriptors = [null, childOutput, childError, childWork, childControl, owners]
+            let network =
+                if let shared = sandbox.copyNetwork() { shared } else { try Descriptor.null() }
+            childEnds.append(network)
+            var descriptors = [
+                null, childOutput, childError, childWork, childControl, owners, network,
+            ]
             for held in plugin.allHeld {
                 // Duplicate the descriptor, because a reload may replace it before the process starts.
                 let library = try Descriptor.copy(of: held.descriptor)

@@ -11,6 +11,10 @@ package final class SandboxSpec {
     package let message: Confinement
     /// A user namespace for id-mapped mounts in which the plugin's user owns the files of root.
     private let owners: Descriptor
+    /// Whether workers may share a network namespace: without capabilities they cannot change it.
+    private let sharesNetwork: Bool
+    /// The network namespace of the first worker, which later ones join; -1 if there is none.
+    private var network: Int32 = -1
 
     /// Computes the filters and creates the user namespace.
     ///
@@ -22,6 +26,7 @@ package final class SandboxSpec {
         let map = isRoot && user != 0 ? OwnerMap.make(user) : -1
         // A worker expects a descriptor in this position in any case.
         owners = Descriptor(owning: map >= 0 ? map : open("/dev/null", O_RDONLY | O_CLOEXEC))
+        sharesNetwork = isRoot && profile.wanted.isSuperset(of: [.network, .capabilities])
         var calls = profile.calls
         calls.writesCode =
             !profile.wanted.contains(.writeXorExecute) || KernelFilter.kernelForbidsWritableCode
@@ -40,8 +45,36 @@ package final class SandboxSpec {
         )
     }
 
+    deinit {
+        if network >= 0 { close(network) }
+    }
+
     /// A duplicate of the namespace's descriptor, owned by the caller; -1 if it cannot be duplicated.
     package func copyOwners() -> Int32 { fcntl(owners.raw, F_DUPFD_CLOEXEC, 0) }
+
+    /// A duplicate of the network namespace's descriptor, owned by the caller; `nil` if there is none.
+    package func copyNetwork() -> Int32? {
+        let copy = fcntl(network, F_DUPFD_CLOEXEC, 0)
+        return copy < 0 ? nil : copy
+    }
+
+    /// Keeps the network namespace of a worker for the plugin's later workers.
+    ///
+    /// Call it once the worker has reported that the layers `network` and `capabilities` hold, and
+    /// while it is a child of this process, so that its id is not used again.
+    package func shareNetwork(of worker: Int32) {
+        guard sharesNetwork, network < 0 else { return }
+        let fd = open("/proc/\(worker)/ns/net", O_RDONLY | O_CLOEXEC)
+        guard fd >= 0 else { return }
+        // Never the daemon's own, whatever the worker reported.
+        var (its, own) = (stat(), stat())
+        guard fstat(fd, &its) == 0, stat("/proc/self/ns/net", &own) == 0, its.st_ino != own.st_ino
+        else {
+            close(fd)
+            return
+        }
+        network = fd
+    }
 
     /// An empty sandbox; the plugin probe replaces it before it sends the configuration.
     package static let none = Confinement(

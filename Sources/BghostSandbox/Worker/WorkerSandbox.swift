@@ -22,6 +22,8 @@ package struct WorkerSandbox {
         var filterAmongFiles: (bytes: [UInt8], ownProcess: [UInt16])
         /// The descriptor of the owner map, or -1.
         var owners: Int32
+        /// The descriptor of an empty network namespace; the worker creates one if it is another one.
+        var network: Int32
         /// The daemon's process id.
         var parent: Int32
         /// Whether the daemon's children may trace the worker, as debuggers do.
@@ -35,6 +37,7 @@ package struct WorkerSandbox {
             filter: (bytes: [UInt8], ownProcess: [UInt16]),
             filterAmongFiles: (bytes: [UInt8], ownProcess: [UInt16]),
             owners: Int32,
+            network: Int32,
             parent: Int32,
             isTraceable: Bool = false
         ) {
@@ -45,6 +48,7 @@ package struct WorkerSandbox {
             self.filter = filter
             self.filterAmongFiles = filterAmongFiles
             self.owners = owners
+            self.network = network
             self.parent = parent
             self.isTraceable = isTraceable
         }
@@ -123,9 +127,18 @@ package struct WorkerSandbox {
                 + " Ubuntu kernel.apparmor_restrict_unprivileged_userns=0"
         }
         func unshare(_ what: Int32) -> Int32 { refusal == 0 ? bgs_unshare(what) : refusal }
-        if wants(.network) { note(.network, unshare(BGS_NEW_NETWORK), advice: advice) }
+        if wants(.network) {
+            note(.network, refusal == 0 ? enterNetwork() : refusal, advice: advice)
+        }
         if wants(.ipc) { note(.ipc, unshare(BGS_NEW_IPC | BGS_NEW_NAMES), advice: advice) }
         if wants(.mounts) { enterFiles(unshare(BGS_NEW_MOUNTS), advice) }
+    }
+
+    /// Enters a network without interfaces: that of the plugin's earlier workers, or a new one.
+    ///
+    /// The kernel needs 0.6 ms for a new one, and 0.01 ms to join one.
+    private func enterNetwork() -> Int32 {
+        isRoot && bgs_join_network(order.network) == 0 ? 0 : bgs_unshare(BGS_NEW_NETWORK)
     }
 
     private mutating func enterFiles(_ unshared: Int32, _ advice: String) {

@@ -155,10 +155,13 @@ package enum WorkerDescriptors {
     /// The namespace that maps file owners; another open descriptor where the daemon cannot create
     /// one.
     package static let owners: Int32 = 5
+    /// The empty network namespace of the plugin's earlier workers; another open descriptor where
+    /// there is none.
+    package static let network: Int32 = 6
     /// The plugin's library, where the daemon holds it.
-    package static let library: Int32 = 6
+    package static let library: Int32 = 7
     /// The first of the libraries that it needs, where the daemon holds those too.
-    package static let needs: Int32 = 7
+    package static let needs: Int32 = 8
     package static let needsMax: Int32 = 24
     package static let count = needs + needsMax
 }

@@ -48,6 +48,8 @@ int bgs_landlock_restrict(int rules);
 #define BGS_NEW_USERS 0x10000000
 #define BGS_NEW_NETWORK 0x40000000
 int bgs_unshare(int what);
+/* Moves the calling thread into a network namespace. A descriptor of anything else is an error. */
+int bgs_join_network(int fd);
 /* In a new user namespace, maps only this process's own user and group. */
 int bgs_keep_user(uid_t user, gid_t group);
 /* Creates a namespace that maps file owners, as a descriptor: root's files belong to `id` in it. It
