@@ -21,6 +21,8 @@ struct Step: Hashable {
     var words: [String]
     /// Put behind the first word; `nil` if the words say all.
     var count: Int?
+    /// How long it may take.
+    var seconds: UInt64 = 60
 
     static func floor(_ words: String..., count: Int? = nil) -> Step {
         Step(program: .floors, words: words, count: count)
@@ -32,6 +34,11 @@ struct Step: Hashable {
 
     static func subject(_ name: String, _ count: Int, _ words: String...) -> Step {
         Step(program: .bench, words: [name] + words, count: count)
+    }
+
+    /// One that first makes a store which later steps use too.
+    static func long(_ name: String, _ count: Int, _ words: String...) -> Step {
+        Step(program: .bench, words: [name] + words, count: count, seconds: 600)
     }
 
     static func pinned(_ name: String, _ count: Int, _ words: String...) -> Step {
@@ -52,7 +59,7 @@ struct Step: Hashable {
             arguments += [Place.program, "subject", words[0], String(count ?? 1)]
             arguments += [options.files, options.programs] + words[1...]
         }
-        let output = try Output.of(arguments, seconds: 60)
+        let output = try Output.of(arguments, seconds: seconds)
         var metrics: [String: Double] = [:]
         for line in output.split(separator: "\n") {
             let words = line.split(separator: " ")

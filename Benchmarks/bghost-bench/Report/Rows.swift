@@ -5,7 +5,8 @@ extension Row {
     static func all(_ options: BenchOptions) -> [Row] {
         dispatch + starts(options) + sandboxes + stops + kills(options) + daemon(options)
             + workers(options)
-            + durable(options) + pending + growth + restarts(options) + waiting + transfers
+            + durable(options) + pending + growth + restarts(options) + waiting
+            + operation(options) + transfers
     }
 
     private static var dispatch: [Row] {

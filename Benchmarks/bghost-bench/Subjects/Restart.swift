@@ -125,7 +125,7 @@ extension Subject {
         print("idle-percent \(percent.fixed(3))")
     }
 
-    private func awaitSocket(_ path: String) throws {
+    func awaitSocket(_ path: String) throws {
         let deadline = Monotonic.now + 50_000_000_000
         while Monotonic.now < deadline {
             if UnixClient.canConnect(path) { return }
@@ -136,7 +136,7 @@ extension Subject {
 
     func remove(_ path: String) throws { try run("/bin/rm", "-rf", path) }
 
-    private func run(_ words: String...) throws {
+    func run(_ words: String...) throws {
         let child = try start(words[0], words)
         defer { close(child.pidfd) }
         var status: Int32 = 0

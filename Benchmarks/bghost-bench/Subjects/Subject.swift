@@ -52,6 +52,11 @@ struct Subject {
         case "files": try await subject.manyFiles()
         case "in-flight": try await subject.transfersInFlight()
         case "resume": try await subject.resume()
+        case "history": try subject.history()
+        case "paint": try subject.paint()
+        case "watched": try subject.watched()
+        case "scrape": try subject.scrape()
+        case "stalls": try subject.stalls()
         default: throw UsageError(description: "there is no subject `\(words[0])`")
         }
     }

@@ -40,45 +40,9 @@ struct UnixClient: ~Copyable {
         return fd
     }
 
-    /// Sends a request and reads its answer.
-    func call(_ method: String, _ path: String, body: String = "") throws {
-        var request =
-            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-            + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
-        let sent = request.withUTF8 { write(fd, $0.baseAddress, $0.count) }
-        guard sent == request.utf8.count else {
-            throw BenchFailure(description: "cannot send a request")
-        }
-        var answer: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        while !Self.isWhole(answer) {
-            let count = read(fd, &buffer, buffer.count)
-            guard count > 0 else { throw BenchFailure(description: "the daemon hung up") }
-            answer += buffer[..<count]
-        }
-        // "HTTP/1.1 2xx"
-        guard answer.count > 9, answer[9] == UInt8(ascii: "2") else {
-            throw BenchFailure(
-                description: "the daemon says " + String(decoding: answer, as: UTF8.self)
-            )
-        }
-    }
-
-    private static func isWhole(_ answer: [UInt8]) -> Bool {
-        let text = String(decoding: answer, as: UTF8.self)
-        let parts = text.split(
-            separator: "\r\n\r\n",
-            maxSplits: 1,
-            omittingEmptySubsequences: false
-        )
-        guard parts.count == 2 else { return false }
-        for line in parts[0].split(separator: "\r\n") {
-            let words = line.split(separator: ":")
-            guard words.count == 2, words[0].lowercased() == "content-length",
-                let length = Int(words[1].drop { $0 == " " })
-            else { continue }
-            return parts[1].utf8.count >= length
-        }
-        return false
+    /// Sends a request and returns the body of its answer.
+    @discardableResult
+    func call(_ method: String, _ path: String, body: String = "") throws -> ArraySlice<UInt8> {
+        try Exchange(fd, fields: ["Host: localhost"]).call(method, path, body: body)
     }
 }
