@@ -808,7 +808,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BghostModelTests",
-            dependencies: ["BghostModel"],
+            dependencies: ["BghostFacts", "BghostModel", "CBghost"],
             swiftSettings: swift
         ),
         .testTarget(

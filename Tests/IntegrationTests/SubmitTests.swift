@@ -104,6 +104,68 @@ extension Integration {
             )
         }
 
+        // MARK: Options
+
+        /// The bits of `BG_SUBMIT_*`.
+        private enum Bits {
+            static let keep = 0x100
+            static let append = 0x300
+            static let now = 0x400
+        }
+
+        private static let far = 4_102_444_800_000
+        private static let now = #"{"task":"echo","needs":\#(Bits.now)}"#
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A request that must start at once is refused while no slot is free`() async throws {
+            var manifest = try manifest(granting: [])
+            // The run that submits it has the slot.
+            manifest.host.slots = 1
+            try await withDaemon(manifest) { daemon in
+                let record = try await daemon.run("submit", Self.now)
+                try await daemon.line("submit answered -18", LogFilter(run: record.id))
+                let refusal = try await daemon.line { $0.event == "call.refused" }
+                #expect(refusal.message.hasPrefix("`echo` was to start at once or not at all"))
+                #expect(refusal.message.hasSuffix("slot: 1 of 1 in use"), "\(refusal.message)")
+                #expect(await daemon.host.pending(task: "echo", limit: 1).requests.isEmpty)
+                #expect(await daemon.host.runs(task: "echo", limit: 1).isEmpty)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A request that must start at once does, unless one is pending`() async throws {
+            var manifest = try manifest(granting: [])
+            manifest.host.slots = 4
+            try await withDaemon(manifest) { daemon in
+                let first = try await daemon.run("submit", Self.now)
+                try await daemon.line("submit answered 0", LogFilter(run: first.id))
+                try await daemon.line(LogFilter(task: "echo")) { $0.event == "run.ended" }
+
+                _ = try await daemon.run("submit", #"{"task":"echo","earliest":\#(Self.far)}"#)
+                let kept = await daemon.host.pending(task: "echo", limit: 2).requests
+                let second = try await daemon.run("submit", Self.now)
+                try await daemon.line("submit answered -18", LogFilter(run: second.id))
+                let after = await daemon.host.pending(task: "echo", limit: 2).requests
+                #expect(kept.count == 1 && after.map(\.id) == kept.map(\.id))
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A handler appends a request, or keeps the pending one`() async throws {
+            try await withDaemon(try manifest(granting: [])) { daemon in
+                _ = try await daemon.run("submit", #"{"task":"echo","earliest":\#(Self.far)}"#)
+                let first = await daemon.host.pending(task: "echo", limit: 3).requests
+                for bits in [Bits.keep, Bits.append] {
+                    let parameters = #"{"task":"echo","earliest":\#(Self.far),"needs":\#(bits)}"#
+                    let record = try await daemon.run("submit", parameters)
+                    try await daemon.line("submit answered 0", LogFilter(run: record.id))
+                }
+                let all = await daemon.host.pending(task: "echo", limit: 3).requests
+                #expect(all.count == 2)
+                #expect(all.contains { $0.id == first.first?.id })
+            }
+        }
+
         /// No task of the manifest requires any of it.
         @Test(.timeLimit(.minutes(5)))
         func `The host watches a request's requirement, also after a restart`() async throws {

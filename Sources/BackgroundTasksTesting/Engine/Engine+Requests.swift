@@ -25,7 +25,7 @@ extension Engine {
     ) -> Int32 {
         guard subject.maySubmit(identifier, scheduler.catalog) else { return BG_E_PERM }
         guard kind <= 2, earliest >= 0, earliest <= Int64.max / 1_000_000,
-            let requirements = RequirementSet(needs: needs)
+            let options = SubmissionOptions(needs: needs)
         else { return BG_E_ARG }
         do throws(SubmitError) {
             try submit(
@@ -34,8 +34,10 @@ extension Engine {
                     kind: kind == 0 ? nil : kind == 1 ? .refresh : .processing,
                     parameters: parameters.isEmpty ? "{}" : parameters,
                     earliestBegin: earliest == 0 ? nil : earliest * 1_000_000,
-                    requirements: requirements
-                )
+                    onConflict: options.onConflict,
+                    requirements: options.requirements
+                ),
+                startsNow: options.startsNow
             )
             return BG_OK
         } catch {
@@ -44,9 +46,41 @@ extension Engine {
             case .notPermitted: return BG_E_PERM
             case .tooManyPendingTaskRequests, .payloadTooLarge: return BG_E_LIMIT
             case .badParameters, .pastLatestBegin, .unfitParameters: return BG_E_ARG
-            case .unavailable, .immediateRunIneligible, .storeFailed: return BG_E_FAILED
+            case .immediateRunIneligible: return BG_E_NOT_NOW
+            case .unavailable, .storeFailed: return BG_E_FAILED
             }
         }
+    }
+
+    /// Submits a request that may have to start at once, as the daemon does.
+    ///
+    /// - Returns: `nil` if the pending request stays instead.
+    @discardableResult
+    mutating func submit(
+        _ submission: Submission,
+        startsNow: Bool
+    ) throws(SubmitError) -> RunID? {
+        guard startsNow else { return try submit(submission) }
+        var submission = submission
+        submission.tolerance = 0
+        let task = submission.task
+        guard scheduler.pendingOrAppended(task) == nil else {
+            throw SubmitError(
+                .immediateRunIneligible,
+                "\(task) cannot start at once: another request of it is pending"
+            )
+        }
+        guard let id = try submit(submission) else { return nil }
+        guard scheduler.waits(id, of: task) else { return id }
+        let request = scheduler.requests(of: task).first { $0.id == id }
+        let gates = request.map { scheduler.gates(of: $0, now: now) } ?? []
+        // It waits, as the scheduler has just said.
+        _ = withdraw(task)
+        let closed = gates.first { !$0.isOpen }.map { "\($0.kind.rawValue): \($0.now)" }
+        throw SubmitError(
+            .immediateRunIneligible,
+            "\(task) cannot start at once: \(closed ?? "other requests start first")"
+        )
     }
 
     /// Saves the checkpoint of a run's request; no bytes delete it.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
-internal import BghostFacts
 internal import BghostModel
 internal import BghostPolicy
 @_spi(Testing) public import BackgroundTasks
@@ -16,17 +15,30 @@ extension TestHost {
     /// - Parameter request: the request.
     /// - Throws: `BGTaskScheduler.Error`, or `TestHostError` as `advance`.
     public func submit(_ request: sending BGTaskRequest) async throws {
+        guard let options = SubmissionOptions(needs: request.options) else {
+            throw TestHostError(.invalidTasks, "the request has options that are not known here")
+        }
+        let parameters = try request.encodedParameters()
         let submission = Submission(
             task: request.identifier,
-            kind: request is BGProcessingTaskRequest
-                ? .processing : request is BGAppRefreshTaskRequest ? .refresh : nil,
-            parameters: try Self.text(request.parameters),
+            kind: Self.kind(of: request),
+            parameters: parameters.isEmpty ? "{}" : String(decoding: parameters, as: UTF8.self),
             earliestBegin: request.earliestBeginDate?.unixNanoseconds,
-            requirements: RequirementSet(needs: request.needs) ?? []
+            onConflict: options.onConflict,
+            requirements: options.requirements
         )
         try await driver.exclusively {
-            _ = try submit(submission)
+            // `nil` says that the pending request stays.
+            _ = try submit(submission, startsNow: options.startsNow)
             try await driver.settle()
+        }
+    }
+
+    private static func kind(of request: BGTaskRequest) -> TaskKind? {
+        switch request {
+        case is BGProcessingTaskRequest, is BGContinuedProcessingTaskRequest: .processing
+        case is BGAppRefreshTaskRequest: .refresh
+        default: nil
         }
     }
 
@@ -136,10 +148,16 @@ extension TestHost {
         return String(decoding: try encoder.encode(parameters), as: UTF8.self)
     }
 
-    private func submit(_ submission: Submission, isManual: Bool = false) throws -> RunID? {
+    private func submit(
+        _ submission: Submission,
+        isManual: Bool = false,
+        startsNow: Bool = false
+    ) throws -> RunID? {
         do throws(SubmitError) {
             return try core.change { engine throws(SubmitError) in
-                try engine.submit(submission, isManual: isManual)
+                isManual
+                    ? try engine.submit(submission, isManual: true)
+                    : try engine.submit(submission, startsNow: startsNow)
             }
         } catch {
             let code = BGTaskScheduler.Error.Code(rawValue: error.code.rawValue) ?? .unavailable

@@ -46,6 +46,7 @@ enum RunChecks {
             let known: [Int32] = [
                 BG_OK, BG_E_FAILED, BG_E_RETRY, BG_E_CANCELLED, BG_E_FINAL, BG_E_STALE,
                 BG_E_CLOSED, BG_E_ARG, BG_E_PERM, BG_E_LIMIT, BG_E_SMALL, BG_E_ABSENT, BG_E_KIND,
+                BG_E_NOT_NOW,
             ]
             guard known.contains(end.status) || end.status <= -1000 else {
                 throw Finding.failed(

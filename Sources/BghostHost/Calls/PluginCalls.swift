@@ -175,9 +175,12 @@ final class PluginCalls {
             replies.answer(call, executor, CallStatus.argument)
             return
         }
-        guard let requirements = RequirementSet(needs: needs) else {
+        guard let options = SubmissionOptions(needs: needs) else {
             replies.answer(call, executor, CallStatus.argument)
             return
+        }
+        if options.startsNow, dispatcher.scheduler.pendingOrAppended(task) != nil {
+            return refuseNow(call, executor, task, "another request of it is pending")
         }
         let caller = caller(of: call, executor)
         let submission = Submission(
@@ -185,7 +188,10 @@ final class PluginCalls {
             kind: kind == 0 ? nil : kind == 1 ? .refresh : .processing,
             parameters: parameters.isEmpty ? "{}" : parameters,
             earliestBegin: earliest == 0 ? nil : earliest * 1_000_000,
-            requirements: requirements,
+            // A request that starts now or never waits for no other request's wake-up.
+            tolerance: options.startsNow ? 0 : nil,
+            onConflict: options.onConflict,
+            requirements: options.requirements,
             trace: caller.trace
         )
         // The memory counts for the plugin that handles the task, which may be another plugin.
@@ -206,10 +212,11 @@ final class PluginCalls {
         do {
             try intake.checkParameters(of: submission)
             let made = try intake.check(submission, by: caller.submitter)
-            facts.watch(requirements)
-            // The result is never `nil` here, because a handler's submission replaces the pending request.
+            facts.watch(options.requirements)
+            // With `keep`, the pending request stays, and nothing is stored.
             guard let made else { return replies.answer(call, executor, CallStatus.ok) }
-            store(made, for: call, of: executor, holding: share, target)
+            let isNow = options.startsNow
+            store(made, for: call, of: executor, holding: share, target, startsNow: isNow)
         } catch {
             replies.refuse(call, executor, .of(error.code), error.description)
         }
@@ -252,23 +259,35 @@ final class PluginCalls {
         for call: Call,
         of executor: any RunExecutor,
         holding share: HeldShare,
-        _ target: PluginSlot?
+        _ target: PluginSlot?,
+        startsNow: Bool
     ) {
         let serial = executor.serial
         let plugin = target?.name
         replies.open(executor)
         intake.store(accepted) { [unowned self] result in
-            stored(result, call: call, serial: serial)
+            stored(result, call: call, serial: serial, nowOnly: startsNow ? accepted.request : nil)
             // The scheduler counts the request from now on.
             if let plugin = plugin.flatMap({ plugins[$0] }) { _ = self.share(of: plugin) }
             withExtendedLifetime(share) {}
         }
     }
 
-    private func stored(_ result: Result<Void, StoreError>, call: Call, serial: UInt32) {
+    /// - Parameter request: the stored request if it must have started by now; otherwise `nil`.
+    private func stored(
+        _ result: Result<Void, StoreError>,
+        call: Call,
+        serial: UInt32,
+        nowOnly request: Request?
+    ) {
+        let obstacle = request.flatMap { withdrawUnlessStarted($0) }
         guard let executor = replies.close(serial) else { return }
         switch result {
-        case .success: replies.answer(call, executor, CallStatus.ok)
+        case .success:
+            guard let request, let obstacle else {
+                return replies.answer(call, executor, CallStatus.ok)
+            }
+            refuseNow(call, executor, request.task, obstacle)
         case .failure: replies.answer(call, executor, CallStatus.failed)
         }
     }
@@ -310,7 +329,7 @@ final class PluginCalls {
     }
 
     @discardableResult
-    private func withdraw(_ identifier: String) -> Bool {
+    func withdraw(_ identifier: String) -> Bool {
         dispatcher.decide { scheduler, now, effects in
             scheduler.withdraw(identifier, now: now, &effects)
         }
@@ -344,45 +363,5 @@ final class PluginCalls {
         transfers.endWaits(of: run, in: executor)
         guard !executor.fetches.isEmpty else { return }
         for fetch in executor.fetches.values where fetch.run == run { fetch.task.cancel() }
-    }
-}
-
-/// The `BG_*` statuses of the daemon's answers.
-enum CallStatus {
-    static let ok: Int32 = 0
-    static let failed: Int32 = -1
-    static let cancelled: Int32 = -3
-    static let argument: Int32 = -12
-    static let permission: Int32 = -13
-    static let limit: Int32 = -14
-    static let small: Int32 = -15
-    static let stale: Int32 = -10
-    static let absent: Int32 = -16
-    static let kind: Int32 = -17
-}
-
-extension Int32 {
-    fileprivate static func of(_ code: SubmitErrorCode) -> Int32 {
-        switch code {
-        case .notPermitted: CallStatus.permission
-        case .wrongKind: CallStatus.kind
-        case .tooManyPendingTaskRequests, .payloadTooLarge: CallStatus.limit
-        case .badParameters, .pastLatestBegin, .unfitParameters: CallStatus.argument
-        case .unavailable, .immediateRunIneligible, .storeFailed: CallStatus.failed
-        }
-    }
-}
-
-extension TaskKind {
-    /// The `BG_KIND_*` value of the kind.
-    var code: UInt32 {
-        switch self {
-        case .refresh: 1
-        case .processing: 2
-        // A plugin cannot submit a task of this kind.
-        case .notificationAction: 0
-        // A plugin cannot submit a task of this kind, so its list of requests never contains one.
-        case .urlSession: 0
-        }
     }
 }

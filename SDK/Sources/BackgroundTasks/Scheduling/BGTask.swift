@@ -91,9 +91,9 @@ public class BGProcessingTask: BGTask, @unchecked Sendable {}
 
 /// A run of a refresh task.
 ///
-/// Here it is also a processing task: the manifest determines the kind, and a launch handler may
-/// cast its task to either type.
-public final class BGAppRefreshTask: BGProcessingTask, @unchecked Sendable {}
+/// Here it is also a processing task, and one of continued processing: the manifest determines the kind,
+/// and a launch handler may cast its task to any of the types.
+public final class BGAppRefreshTask: BGContinuedProcessingTask, @unchecked Sendable {}
 
 /// The error of a launch handler that reported a failure.
 struct TaskUnsuccessful: Error, CustomStringConvertible {

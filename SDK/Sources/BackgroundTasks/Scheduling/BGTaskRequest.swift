@@ -16,6 +16,23 @@ open class BGTaskRequest {
     ///
     /// The value must encode to a JSON object. It is `nil` in requests that the host lists.
     open var parameters: (any Encodable)?
+    /// What becomes of the pending request of the task.
+    ///
+    /// Apple's frameworks have no such property: there, the new request replaces the pending one.
+    open var onConflict = ConflictPolicy.replace
+
+    /// What becomes of the pending request of a task when another one is submitted.
+    public enum ConflictPolicy: Sendable {
+        /// The new request replaces it.
+        case replace
+        /// It stays, and the new request is dropped.
+        case keep
+        /// The new request replaces it and keeps its dates.
+        case update
+        /// Both stay: the new request begins after it, after the runs of the task and after their
+        /// retries; at most 1000 wait so.
+        case append
+    }
 
     /// Creates a request.
     public init(identifier: String) { self.identifier = identifier }
@@ -25,6 +42,34 @@ open class BGTaskRequest {
     /// `BG_NEEDS_*`.
     @_spi(Testing)
     public var needs: UInt32 { 0 }
+    /// Whether the run starts at once, or the request is refused.
+    var startsNow: Bool { false }
+
+    /// `BG_NEEDS_*` and `BG_SUBMIT_*`.
+    @_spi(Testing)
+    public var options: UInt32 {
+        let conflict: UInt32 =
+            switch onConflict {
+            case .replace: 0
+            case .keep: UInt32(BG_SUBMIT_KEEP)
+            case .update: UInt32(BG_SUBMIT_UPDATE)
+            case .append: UInt32(BG_SUBMIT_APPEND)
+            }
+        return needs | conflict | (startsNow ? UInt32(BG_SUBMIT_NOW) : 0)
+    }
+
+    /// The parameters as a JSON object; empty if there are none.
+    ///
+    /// - Throws: `BGTaskScheduler.Error` if they are no object, or the error of encoding them.
+    @_spi(Testing)
+    public func encodedParameters() throws -> Data {
+        let encoded = try parameters.map { try JSON.encode($0) } ?? Data()
+        guard encoded.isEmpty || encoded.first == UInt8(ascii: "{") else {
+            let reason = "its parameters must encode to a JSON object"
+            throw BGTaskScheduler.Error(.unavailable, of: identifier, reason)
+        }
+        return encoded
+    }
 }
 
 /// A request for a short run that refreshes content.

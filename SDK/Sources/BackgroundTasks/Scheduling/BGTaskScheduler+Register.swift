@@ -78,9 +78,9 @@ private struct LaunchRun {
     }
 
     func execute() async throws {
-        // A run does not know its task's kind, and source for Apple's platforms casts to either
-        // type.
-        let task = BGAppRefreshTask(identifier: context.taskIdentifier)
+        // A run does not know its task's kind, and source for Apple's platforms casts to any of the
+        // types.
+        let task = BGAppRefreshTask(context)
         let isSuccess = await withTaskCancellationHandler {
             if let queue {
                 queue { launch(task) }

@@ -19,11 +19,7 @@ public final class BGTaskScheduler: Sendable {
     /// - Parameter taskRequest: the request.
     /// - Throws: `BGTaskScheduler.Error`, or the error of encoding the request's parameters.
     public func submit(_ taskRequest: BGTaskRequest) throws {
-        let parameters = try taskRequest.parameters.map { try JSON.encode($0) } ?? Data()
-        guard parameters.isEmpty || parameters.first == UInt8(ascii: "{") else {
-            let reason = "its parameters must encode to a JSON object"
-            throw Error(.unavailable, of: taskRequest.identifier, reason)
-        }
+        let parameters = try taskRequest.encodedParameters()
         let identifier = taskRequest.identifier
         guard let schedule = Schedule() else { throw Error(BG_E_ABSENT, of: identifier) }
         let status = identifier.withBgStr { identifier in
@@ -35,13 +31,50 @@ public final class BGTaskScheduler: Sendable {
                         task_id: identifier,
                         params: bg_str(parameters),
                         earliest_unix_ms: taskRequest.earliestBeginDate?.unixMilliseconds ?? 0,
-                        needs: taskRequest.needs,
+                        needs: taskRequest.options,
                         reserved: 0
                     )
                 )
             }
         }
         guard status == BG_OK else { throw Error(status, of: identifier) }
+    }
+
+    /// Submits a request without blocking the caller's actor.
+    ///
+    /// - Parameter taskRequest: the request.
+    /// - Throws: as `submit(_:)`.
+    @concurrent
+    public func submitTaskRequest(_ taskRequest: sending BGTaskRequest) async throws {
+        try submit(taskRequest)
+    }
+
+    /// Submits a request and calls back with the error, if there is one.
+    ///
+    /// It returns at once; the callback is on no particular thread. The request is as it is at the
+    /// time of the call: do not change it afterwards.
+    ///
+    /// - Parameters:
+    ///   - taskRequest: the request.
+    ///   - completionHandler: called once, with `nil` when the host has stored the request.
+    public func submitTaskRequest(
+        _ taskRequest: BGTaskRequest,
+        completionHandler: @escaping @Sendable ((any Swift.Error)?) -> Void
+    ) {
+        // Requests are not Sendable, as on Apple's platforms; the caller has given this one away.
+        nonisolated(unsafe) let taskRequest = taskRequest
+        // A child of the run, so that the host records which run has submitted the request.
+        let context = TaskContext.current
+        Task.detached(executorPreference: context?.executor) {
+            TaskContext.$current.withValue(context) {
+                do {
+                    try self.submit(taskRequest)
+                    completionHandler(nil)
+                } catch {
+                    completionHandler(error)
+                }
+            }
+        }
     }
 
     /// Withdraws the pending request of a task, if there is one.

@@ -16,7 +16,7 @@ extension BGTaskScheduler {
             /// `tasks.json` does not permit the identifier for this plugin, or defines it with
             /// another kind.
             case notPermitted = 3
-            /// The task cannot start at once; no request of this SDK requires that.
+            /// The task cannot start at once, and its request has the strategy `fail`.
             case immediateRunIneligible = 4
         }
 
@@ -73,6 +73,12 @@ extension BGTaskScheduler {
                         "the task has another kind in tasks.json: set its `kind` there, or submit a "
                             + "request of its kind"
                     )
+                case BG_E_NOT_NOW:
+                    (
+                        .immediateRunIneligible,
+                        "it cannot start at once: the log of the host says what it would wait for; "
+                            + "with the strategy `queue` it waits"
+                    )
                 case BG_E_ABSENT: (.unavailable, "this host has no scheduler")
                 case BG_E_CLOSED: (.unavailable, "the plugin is closed")
                 case BG_E_ARG: (.unavailable, "the host does not understand this request")
@@ -81,6 +87,11 @@ extension BGTaskScheduler {
             self.init(code, of: identifier, reason)
         }
     }
+}
+
+extension BGTaskScheduler {
+    /// The error domain in source for Apple's platforms.
+    public static let errorDomain = Error.errorDomain
 }
 
 extension BGTaskScheduler.Error.Code {

@@ -95,6 +95,7 @@ typedef int32_t bg_status; /* a plugin may use -1000 and below for its own failu
 #define BG_E_SMALL      (-15) /* the buffer is too small; *need is the length needed                  */
 #define BG_E_ABSENT     (-16) /* no such key, extension, request or transfer                          */
 #define BG_E_KIND       (-17) /* the kind of the request is not that of its task                      */
+#define BG_E_NOT_NOW    (-18) /* BG_SUBMIT_NOW: the run cannot start at once                          */
 
 /* Why the host cancels a run. */
 #define BG_WHY_EXPIRED   1u /* the run reached its runtime limit                                      */
@@ -281,6 +282,12 @@ BG_EXPORT const bg_plugin *bghost_plugin_v1(const bg_host *host) BG_NOEXCEPT;
 #define BG_NEEDS_NETWORK   1u
 #define BG_NEEDS_POWER     2u
 #define BG_NEEDS_UNMETERED 4u
+/* What becomes of the pending request of the task; without one of the three it is replaced. A host that
+ * does not know these bits answers BG_E_ARG. */
+#define BG_SUBMIT_KEEP   0x100u /* it stays, and the new one is dropped                               */
+#define BG_SUBMIT_UPDATE 0x200u /* the new one replaces it and keeps its dates                        */
+#define BG_SUBMIT_APPEND 0x300u /* both stay: the new one begins after it, and after runs and retries */
+#define BG_SUBMIT_NOW    0x400u /* start at once or answer BG_E_NOT_NOW; what is pending stays        */
 
 typedef struct bg_request {
   uint32_t size;
@@ -288,7 +295,7 @@ typedef struct bg_request {
   bg_str   task_id;           /* a task granted to this plugin; replaces its pending request          */
   bg_str   params;            /* a JSON object or ""                                                  */
   int64_t  earliest_unix_ms;  /* the earliest start, Unix time in ms; 0: as soon as possible          */
-  uint32_t needs, reserved;   /* BG_NEEDS_*: requirements besides those of the task                   */
+  uint32_t needs, reserved;   /* BG_NEEDS_*: requirements besides those of the task; and BG_SUBMIT_*  */
 } bg_request;
 
 typedef struct bg_pending {
@@ -306,7 +313,8 @@ typedef struct bg_schedule {
    * restart or power cut. BG_E_PERM: tasks.json does not grant the task to this plugin. BG_E_KIND:
    * the task has another kind. BG_E_ARG: invalid params, or params that do not fit the schema of the
    * task's handler; the host's log says where. BG_E_LIMIT: too many pending requests, or
-   * params too long. BG_E_FAILED: the host cannot accept it now, e.g. because its store fails. */
+   * params too long. BG_E_NOT_NOW: see BG_SUBMIT_NOW; the host's log says what it would wait for.
+   * BG_E_FAILED: the host cannot accept it now, e.g. because its store fails. */
   bg_status (*submit)(const bg_host *, const bg_request *) BG_NOEXCEPT;
   /* [any] [waits] Withdraws the pending request of a task; a run under way continues. BG_E_ABSENT if
    * no request is pending. */
