@@ -116,6 +116,24 @@ func seed(_ name: String) -> Target {
     )
 }
 
+/// The apps of Examples/ios: their source stands as it does on iOS, and this is what that needs.
+let apps = ["Habits", "PhotoBackup", "Podcasts"]
+let appFlags = SwiftSetting.unsafeFlags([
+    "-module-alias", "Foundation=BackgroundFoundation",
+    "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "bghost_app_main",
+])
+
+func app(_ name: String) -> Target {
+    .target(
+        name: name,
+        dependencies: [
+            "BackgroundFoundation", "BackgroundTasks", "SwiftUI", "UIKit", "UserNotifications",
+        ],
+        path: "Examples/ios/Sources/\(name)",
+        swiftSettings: [appFlags, .swiftLanguageMode(.v5)]
+    )
+}
+
 let package = Package(
     name: "bghost",
     products: [
@@ -132,6 +150,9 @@ let package = Package(
         .library(name: "Notifier", type: .dynamic, targets: ["Notifier"]),
         .library(name: "Overrun", type: .dynamic, targets: ["Overrun"]),
         .library(name: "SeedPlugin", type: .dynamic, targets: ["SeedPlugin"]),
+        .library(name: "Habits", type: .dynamic, targets: ["Habits"]),
+        .library(name: "PhotoBackup", type: .dynamic, targets: ["PhotoBackup"]),
+        .library(name: "Podcasts", type: .dynamic, targets: ["Podcasts"]),
         .library(name: "RuntimePlugin", type: .dynamic, targets: ["RuntimePlugin"]),
         .library(name: "BenchSwift", type: .dynamic, targets: ["BenchSwift"]),
         .executable(name: "bghost", targets: ["bghost"]),
@@ -183,9 +204,12 @@ let package = Package(
             path: "SDK/Sources/UserNotifications",
             swiftSettings: sdk
         ),
+        .target(name: "CBghostApp", path: "SDK/Sources/CBghostApp", cSettings: c),
         .target(
             name: "UIKit",
-            dependencies: ["BackgroundFoundation", "BackgroundTasks", "UserNotifications"],
+            dependencies: [
+                "BackgroundFoundation", "BackgroundTasks", "CBghostApp", "UserNotifications",
+            ],
             path: "SDK/Sources/UIKit",
             swiftSettings: sdk
         ),
@@ -749,7 +773,8 @@ let package = Package(
             ],
             swiftSettings: swift
         ),
-        // Two templates with their own tests. Their entries are left out: a program of tests has one.
+        // Two templates with their own tests. The entry of one is left out: a program of tests has one. That of
+        // the other, an app, is weak.
         .target(
             name: "TemplateName",
             dependencies: ["BackgroundTasks"],
@@ -765,10 +790,9 @@ let package = Package(
         ),
         .target(
             name: "TemplateNameIOS",
-            dependencies: ["BackgroundTasks", "SwiftUI"],
+            dependencies: ["BackgroundFoundation", "BackgroundTasks", "SwiftUI"],
             path: "Templates/ios/Sources/TemplateNameIOS",
-            exclude: ["Entry.swift"],
-            swiftSettings: swift
+            swiftSettings: swift + [appFlags]
         ),
         .testTarget(
             name: "TemplateNameIOSTests",
@@ -940,7 +964,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SeedTests",
-            dependencies: ["BackgroundTasks", "BackgroundTasksTesting"]
+            dependencies: ["BackgroundFoundation", "BackgroundTasks", "BackgroundTasksTesting"]
                 + seeds.map { Target.Dependency(stringLiteral: $0) },
             swiftSettings: swift
         ),
@@ -1093,7 +1117,7 @@ let package = Package(
             ],
             swiftSettings: swift
         ),
-    ] + seeds.map(seed)
+    ] + seeds.map(seed) + apps.map(app)
 )
 
 // libFuzzer brings a `main` of its own, so a build for anything else could not link this program.

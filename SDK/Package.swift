@@ -49,9 +49,12 @@ let package = Package(
             dependencies: ["BackgroundFoundation", "BackgroundTasks", "CBghost"],
             swiftSettings: swift
         ),
+        .target(name: "CBghostApp"),
         .target(
             name: "UIKit",
-            dependencies: ["BackgroundFoundation", "BackgroundTasks", "UserNotifications"],
+            dependencies: [
+                "BackgroundFoundation", "BackgroundTasks", "CBghostApp", "UserNotifications",
+            ],
             swiftSettings: swift
         ),
         .target(

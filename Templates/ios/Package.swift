@@ -22,7 +22,15 @@ let package = Package(
                 .product(name: "BackgroundTasks", package: "SDK"),
                 .product(name: "SwiftUI", package: "SDK"),
             ],
-            swiftSettings: [.enableUpcomingFeature("InternalImportsByDefault")],
+            swiftSettings: [
+                .enableUpcomingFeature("InternalImportsByDefault"),
+                // `import Foundation` means the SDK's module, which has no ambiguous names, and `@main`
+                // becomes the entry of a plugin.
+                .unsafeFlags([
+                    "-module-alias", "Foundation=BackgroundFoundation",
+                    "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "bghost_app_main",
+                ]),
+            ],
             // Swift has no stable ABI on Linux, so its runtime is linked into the plugin. With -z defs, an
             // undefined symbol is an error of the link and not of the host that loads the plugin.
             linkerSettings: [

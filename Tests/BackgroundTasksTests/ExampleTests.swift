@@ -61,7 +61,7 @@ struct ExampleTests {
         try await build(
             swiftc + ["-parse-as-library", "-module-name", "Stormy"]
                 + ["-emit-library", "-o", product, example]
-                + BuiltSDK.modules.map(sdk.object(of:))
+                + BuiltSDK.modules.map(sdk.object(of:)) + [sdk.object(of: "CBghostApp")]
         )
         let plugin = try PluginFile(product).open()
         let names = (0..<Int(plugin.table.n_tasks)).compactMap { index in
@@ -127,7 +127,7 @@ struct ExampleTests {
         }
         let allowed: Set<Substring> = [
             // Dispatch is a part of Swift's concurrency on Linux, so it adds no library.
-            "CBghost", "Dispatch", "FoundationEssentials", "Glibc", "Synchronization",
+            "CBghost", "CBghostApp", "Dispatch", "FoundationEssentials", "Glibc", "Synchronization",
         ]
         #expect(imported.contains("CBghost"))
         #expect(imported.subtracting(allowed).subtracting(BuiltSDK.modules.map { $0[...] }) == [])
@@ -156,14 +156,21 @@ private struct BuiltSDK: Sendable {
 
     init() async throws {
         folder = try TemporaryDirectory()
-        let header = PackageRoot.path + "/SDK/Sources/CBghost/include/bghost.h"
+        let sources = PackageRoot.path + "/SDK/Sources"
         let map = try folder.write(
-            "module CBghost { header \"\(header)\" }",
+            """
+            module CBghost { header "\(sources)/CBghost/include/bghost.h" }
+            module CBghostApp { header "\(sources)/CBghostApp/include/bghost_app.h" }
+            """,
             to: "module.modulemap"
         )
         swiftc = [
             "swiftc", "-swift-version", "6", "-Xcc", "-fmodule-map-file=" + map, "-I", folder.path,
         ]
+        try await build([
+            Toolchain.c, "-fPIC", "-I", sources + "/CBghostApp/include", "-c", "-o",
+            folder.file("CBghostApp.o"), sources + "/CBghostApp/bghost_app.c",
+        ])
         for module in Self.modules {
             try await build(
                 // Not optimized, which takes the compiler a minute: `OutsidePackageTests` builds it so.

@@ -25,6 +25,13 @@ import Testing
                     name: "App",
                     dependencies: [
                         sdk("BackgroundTasks"), sdk("SwiftUI"), sdk("UserNotifications"),
+                    ],
+                    swiftSettings: [
+                        .unsafeFlags([
+                            "-module-alias", "Foundation=BackgroundFoundation",
+                            "-Xfrontend", "-entry-point-function-name",
+                            "-Xfrontend", "bghost_app_main",
+                        ])
                     ]
                 ),
                 .testTarget(
@@ -71,9 +78,10 @@ import Testing
         }
         """
 
-    /// As it stands in an app for iOS, but for what replaces `@main`.
+    /// As it stands in an app for iOS.
     private static let app = """
         import BackgroundTasks
+        import Foundation
         import SwiftUI
         import UserNotifications
 
@@ -96,6 +104,7 @@ import Testing
 
         struct ContentView {}
 
+        @main
         struct ExampleApp: App {
             @UIApplicationDelegateAdaptor(AppDelegate.self) var delegate
             @Environment(\\.scenePhase) private var phase
@@ -104,6 +113,7 @@ import Testing
             var body: some Scene {
                 WindowGroup { ContentView() }
                     .onChange(of: phase) { _ in UserDefaults.standard.set(Date(), forKey: "seen") }
+                    .onChange(of: phase) { Foundation.UserDefaults.standard.set(1, forKey: "n") }
                     .backgroundTask(.appRefresh("refresh")) {
                         guard let url = URL(string: "https://example.org/") else { return }
                         var request = URLRequest(url: url)
@@ -115,8 +125,6 @@ import Testing
                     }
             }
         }
-
-        let plugin = Plugin(id: "org.example.app", version: "1.0.0", app: ExampleApp.self)
         """
 
     /// swift-testing wants a module of its own beside each `UIKit`.
@@ -154,6 +162,7 @@ import Testing
         let mark = Array("20BackgroundFoundation".utf8)
         let app = try File.read(package + "/.build/debug/libApp.so")
         #expect(!app.places(of: mark).isEmpty)
+        #expect(!app.places(of: Array("bghost_plugin_v1".utf8)).isEmpty, "`@main` made no entry")
         let plain = try File.read(package + "/.build/debug/libPlain.so")
         #expect(
             plain.places(of: mark).isEmpty,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BackgroundFoundation
 import BackgroundTasks
 import BackgroundTasksTesting
-import FoundationEssentials
 import Seed001Background
 import Seed001Launch
 import Seed001Notify

@@ -3,8 +3,8 @@
 import Glibc
 import Synchronization
 
-/// An HTTP server of one file on a free port of 127.0.0.1, which keeps what it is asked and counts
-/// what it sends.
+/// An HTTP server of one file, and perhaps of others, on a free port of 127.0.0.1, which keeps what it is
+/// asked and counts what it sends.
 ///
 /// It knows ranges and strong tags, takes any upload, and can stop in the middle of a body until it
 /// is told to go on. A thread for each connection, so that it needs no library.
@@ -35,6 +35,8 @@ package final class FileServer: Sendable {
 
     package let port: UInt16
     package let content: [UInt8]
+    /// Other files by target.
+    private let files: Mutex<[String: [UInt8]]> = Mutex([:])
     private let listener: Int32
     /// Its writing end is closed when bodies go on.
     private let gate: (reading: Int32, writing: Int32)
@@ -65,6 +67,9 @@ package final class FileServer: Sendable {
         port = UInt16(bigEndian: address.sin_port)
         Self.onOwnThread { [self] in accept() }
     }
+
+    /// Adds a file under a target such as `/feed.json`; all other targets have the first one.
+    package func add(_ file: [UInt8], at target: String) { files.withLock { $0[target] = file } }
 
     /// Hangs up on all, and takes no more.
     package func close() {
@@ -189,6 +194,7 @@ package final class FileServer: Sendable {
     }
 
     private func send(_ request: Seen, to socket: Int32) -> Bool {
+        let content = files.withLock { $0[request.target] } ?? content
         var start = 0
         var head = "HTTP/1.1 200 OK\r\n"
         if let from = request.rangeStart, request.headers["if-range"] == Self.tag {

@@ -24,7 +24,11 @@ enum ModuleTable {
         Module("BackgroundTasks", ["CBghost"]),
         Module("BackgroundFoundation", ["BackgroundTasks", "CBghost"]),
         Module("UserNotifications", ["BackgroundFoundation", "BackgroundTasks", "CBghost"]),
-        Module("UIKit", ["BackgroundFoundation", "BackgroundTasks", "UserNotifications"]),
+        Module("CBghostApp"),
+        Module(
+            "UIKit",
+            ["BackgroundFoundation", "BackgroundTasks", "CBghostApp", "UserNotifications"]
+        ),
         Module("SwiftUI", ["BackgroundFoundation", "BackgroundTasks", "UIKit"]),
         Module("_Testing_UIKit", ["UIKit"]),
         Module("BghostBase"),

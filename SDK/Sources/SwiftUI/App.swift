@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BackgroundTasks
 internal import UIKit
 
 /// An app written for Apple's platforms: its scenes declare which closures handle which runs.
 ///
-/// Instead of `@main`, pass it to a plugin:
+/// Mark it with `@main`, as on iOS; its target then needs a flag of the compiler, which docs/IOS.md has. Or
+/// pass it to a plugin:
 ///
 ///     let plugin = Plugin(id: "org.example.stormy", version: "1.0.0", app: StormyApp.self)
 ///
@@ -13,6 +15,14 @@ internal import UIKit
 public protocol App {
     /// The type of the body.
     associatedtype Body: Scene
+
+    /// The id of the plugin of an app with `@main`: a reverse DNS name; by default `app.` and the name of
+    /// the module.
+    ///
+    /// Apple's protocol has no such property. An extension in a file of its own can state it.
+    static var pluginID: String { get }
+    /// The version of the plugin of an app with `@main`; by default 1.0.0.
+    static var pluginVersion: String { get }
 
     /// Creates the app.
     ///
@@ -23,6 +33,18 @@ public protocol App {
     ///
     /// bghost uses only their modifiers.
     @SceneBuilder var body: Body { get }
+}
+
+extension App {
+    /// The default: `app.` and the name of the module.
+    public static var pluginID: String { AppMain.identifier(of: Self.self) }
+    /// The default: 1.0.0.
+    public static var pluginVersion: String { "1.0.0" }
+
+    /// Makes the plugin of the app; what the compiler makes of `@main` calls it.
+    public static func main() {
+        AppMain.use(Plugin(id: pluginID, version: pluginVersion, app: Self.self))
+    }
 }
 
 /// A part of an app, with its modifiers.

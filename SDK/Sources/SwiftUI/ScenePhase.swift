@@ -38,4 +38,31 @@ extension Scene {
     ) -> some Scene {
         ModifiedScene(scene: self, part: .background { action(.background) })
     }
+
+    /// Calls a closure when the app enters the background, as the form with one argument.
+    ///
+    /// - Parameters:
+    ///   - phase: the phase of the scene.
+    ///   - initial: has no effect: a plugin is made in the background.
+    ///   - action: gets the old and the new phase.
+    public func onChange(
+        of phase: ScenePhase,
+        initial: Bool = false,
+        _ action: @escaping (_ oldPhase: ScenePhase, _ newPhase: ScenePhase) -> Void
+    ) -> some Scene {
+        // Closures of scenes are not Sendable in source for Apple's platforms. Runs of the handler
+        // that calls them never overlap.
+        nonisolated(unsafe) let action = action
+        return ModifiedScene(scene: self, part: .background { action(.active, .background) })
+    }
+
+    /// Calls a closure when the app enters the background, as the form with two arguments.
+    public func onChange(
+        of phase: ScenePhase,
+        initial: Bool = false,
+        _ action: @escaping () -> Void
+    ) -> some Scene {
+        nonisolated(unsafe) let action = action
+        return ModifiedScene(scene: self, part: .background { action() })
+    }
 }

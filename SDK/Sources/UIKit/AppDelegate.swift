@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import BackgroundFoundation
+internal import BackgroundTasks
 
 /// The base class of responders in source for Apple's platforms.
 ///
@@ -28,8 +29,17 @@ public final class UIApplication: NSObject {
 
 /// An app delegate, for apps without a SwiftUI `App`.
 ///
-/// Instead of `@UIApplicationMain`, pass it to `Plugin(id:version:delegate:)`.
+/// Mark it with `@main`, as on iOS, or pass it to `Plugin(id:version:delegate:)`. The target of an app with
+/// `@main` needs a flag of the compiler, which docs/IOS.md has.
 public protocol UIApplicationDelegate: AnyObject, SendableMetatype {
+    /// The id of the plugin of an app with `@main`: a reverse DNS name; by default `app.` and the name of
+    /// the module.
+    ///
+    /// Apple's protocol has no such property. An extension in a file of its own can state it.
+    static var pluginID: String { get }
+    /// The version of the plugin of an app with `@main`; by default 1.0.0.
+    static var pluginVersion: String { get }
+
     /// Creates the delegate.
     init()
 
@@ -63,6 +73,16 @@ public protocol UIApplicationDelegate: AnyObject, SendableMetatype {
 }
 
 extension UIApplicationDelegate {
+    /// The default: `app.` and the name of the module.
+    public static var pluginID: String { AppMain.identifier(of: Self.self) }
+    /// The default: 1.0.0.
+    public static var pluginVersion: String { "1.0.0" }
+
+    /// Makes the plugin of the app; what the compiler makes of `@main` calls it.
+    public static func main() {
+        AppMain.use(Plugin(id: pluginID, version: pluginVersion, delegate: Self.self))
+    }
+
     /// The default: registers no handlers.
     public func application(
         _ application: UIApplication,

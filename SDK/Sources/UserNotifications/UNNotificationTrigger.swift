@@ -31,9 +31,8 @@ public final class UNTimeIntervalNotificationTrigger: UNNotificationTrigger {
 
 /// Delivers at a calendar date.
 ///
-/// A repeating trigger uses the time zone of the components, or of the host. A trigger that does
-/// not repeat uses the zone of `Calendar.current`, which is UTC if only `FoundationEssentials` is
-/// linked.
+/// A trigger uses the time zone of its components; otherwise a repeating one uses that of the host's
+/// manifest, and another one that of this machine.
 public final class UNCalendarNotificationTrigger: UNNotificationTrigger {
     /// The components that the date must match.
     public let dateComponents: DateComponents
@@ -46,13 +45,20 @@ public final class UNCalendarNotificationTrigger: UNNotificationTrigger {
 
     /// The next delivery; `nil` if there is none.
     public func nextTriggerDate() -> Date? {
-        var calendar = dateComponents.calendar ?? .current
-        if let zone = dateComponents.timeZone { calendar.timeZone = zone }
-        return calendar.nextDate(
-            after: .currentForRun,
-            matching: dateComponents,
-            matchingPolicy: .nextTime
-        )
+        let now = Date.currentForRun
+        guard dateComponents.calendar == nil, dateComponents.timeZone == nil else {
+            return nextDate(after: now, in: dateComponents.timeZone)
+        }
+        // A zone is a fixed distance from UTC here; at the date it may be another one than now.
+        return nextDate(after: now, in: .ofMachine(at: now)).flatMap { date in
+            nextDate(after: now, in: .ofMachine(at: date))
+        }
+    }
+
+    private func nextDate(after now: Date, in zone: TimeZone?) -> Date? {
+        var calendar = dateComponents.calendar ?? Calendar(identifier: .gregorian)
+        if let zone { calendar.timeZone = zone }
+        return calendar.nextDate(after: now, matching: dateComponents, matchingPolicy: .nextTime)
     }
 
     /// The schedule in the form of `tasks.json`: minute, hour, day, month and weekday.

@@ -77,6 +77,32 @@ struct LaunchHandlerTests {
         #expect(events.all == (1...20).map { "\($0) a" })
     }
 
+    @Test func `Operations of the main queue run one after the other, in their order`() async throws
+    {
+        let events = Events()
+        let plugin = Plugin(id: "org.example.main", version: "1") {
+            Handler("a") { _ in
+                for number in 1...20 {
+                    OperationQueue.main.addOperation {
+                        events.note("\(number) \(TaskContext.current?.taskIdentifier ?? "-")")
+                    }
+                }
+                await withCheckedContinuation { continuation in
+                    OperationQueue.main.addOperation { continuation.resume() }
+                }
+            }
+        }
+        #expect(try await TestHost(plugin).launch("a").outcome == .succeeded)
+        #expect(events.all == (1...20).map { "\($0) a" })
+    }
+
+    @Test func `An error has a description for people`() {
+        struct Told: LocalizedError { var errorDescription: String? { "told" } }
+        struct Plain: Error {}
+        #expect((Told() as any Error).localizedDescription == "told")
+        #expect((Plain() as any Error).localizedDescription == "Plain()")
+    }
+
     @Test func `Operations wait for their dependencies and report their end`() async throws {
         let events = Events()
         await withCheckedContinuation { continuation in

@@ -21,10 +21,21 @@ public final class OperationQueue: Sendable {
     /// As many concurrent operations as the pool permits.
     public static let defaultMaxConcurrentOperationCount = -1
 
+    /// The queue whose operations run on `DispatchQueue.main`, one after the other.
+    public static let main: OperationQueue = {
+        let queue = OperationQueue(.main)
+        queue.maxConcurrentOperationCount = 1
+        return queue
+    }()
+
     private let state = Mutex(State())
+    /// Where its operations run; `nil` for Swift's pool.
+    private let underlying: DispatchQueue?
 
     /// Creates a queue whose operations may overlap.
-    public init() {}
+    public convenience init() { self.init(nil) }
+
+    private init(_ underlying: DispatchQueue?) { self.underlying = underlying }
 
     /// The most concurrent operations; negative for no limit.
     public var maxConcurrentOperationCount: Int {
@@ -74,12 +85,17 @@ public final class OperationQueue: Sendable {
 
     private func startNext() {
         while let entry = takeReady() {
-            Task.detached(executorPreference: entry.context?.executor) {
+            let run: @Sendable () -> Void = {
                 TaskContext.$current.withValue(entry.context) {
                     entry.operation.execute {
                         self.ended(entry.operation)
                     }
                 }
+            }
+            if let underlying {
+                underlying.async(execute: run)
+            } else {
+                Task.detached(executorPreference: entry.context?.executor) { run() }
             }
         }
     }

@@ -70,6 +70,11 @@ public final class Plugin: Sendable {
             return table.map { UnsafeRawPointer($0.pointer) }
         }
     }
+
+    /// Writes to the log of a host that has not opened the plugin why it gets no table.
+    package static func reportFault(_ message: String, to host: HostTable?) {
+        host.flatMap { Host($0) }?.log(.error, message)
+    }
 }
 
 /// Builds the list of a plugin's handlers; `if` and `for` are supported.

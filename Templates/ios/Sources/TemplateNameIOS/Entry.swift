@@ -1,5 +1,5 @@
-public import BackgroundTasks
-
-/// The function that the host calls first.
-@c(bghost_plugin_v1)
-public func entry(_ host: HostTable?) -> PluginTable? { plugin.table(for: host) }
+/// What a plugin states and an app does not: on iOS it is in Info.plist.
+extension TemplateNameIOSApp {
+    static var pluginID: String { "org.example.template-name" }
+    static var pluginVersion: String { "0.1.0" }
+}

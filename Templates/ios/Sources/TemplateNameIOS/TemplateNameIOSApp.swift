@@ -1,7 +1,9 @@
 import BackgroundTasks
+import Foundation
 import SwiftUI
 
-/// The app as it is on iOS, but for `@main`: Entry.swift has the entry in its place.
+/// The app as it is on iOS: the flags in Package.swift make a plugin of it.
+@main
 struct TemplateNameIOSApp: App {
     var body: some Scene {
         WindowGroup {}
@@ -10,12 +12,6 @@ struct TemplateNameIOSApp: App {
             }
     }
 }
-
-let plugin = Plugin(
-    id: "org.example.template-name",
-    version: "0.1.0",
-    app: TemplateNameIOSApp.self
-)
 
 /// The parameters of a run, from the manifest and from requests: check them.
 ///

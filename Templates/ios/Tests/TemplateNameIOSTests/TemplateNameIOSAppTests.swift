@@ -5,6 +5,12 @@ import Testing
 
 @testable import TemplateNameIOS
 
+private let plugin = Plugin(
+    id: TemplateNameIOSApp.pluginID,
+    version: TemplateNameIOSApp.pluginVersion,
+    app: TemplateNameIOSApp.self
+)
+
 struct TemplateNameIOSAppTests {
     private let task = "org.example.template-name.primes"
 
