@@ -18,6 +18,12 @@ public class UNNotificationContent: NSObject {
     public internal(set) var interruptionLevel = UNNotificationInterruptionLevel.active
     /// Data that a response contains: string keys and JSON values, at most 4 KiB.
     public internal(set) var userInfo: [AnyHashable: Any] = [:]
+    /// How it ranks among others; it is not delivered.
+    public internal(set) var relevanceScore = 0.0
+    /// The window that it belongs to; it is not delivered.
+    public internal(set) var targetContentIdentifier: String?
+    /// What a focus filters by; it is not delivered.
+    public internal(set) var filterCriteria: String?
     /// The sound.
     ///
     /// It is not delivered: the task that delivers the notification decides.
@@ -65,6 +71,21 @@ public final class UNMutableNotificationContent: UNNotificationContent {
         get { super.userInfo }
         set { super.userInfo = newValue }
     }
+    /// How it ranks among others; it is not delivered.
+    public override var relevanceScore: Double {
+        get { super.relevanceScore }
+        set { super.relevanceScore = newValue }
+    }
+    /// The window that it belongs to; it is not delivered.
+    public override var targetContentIdentifier: String? {
+        get { super.targetContentIdentifier }
+        set { super.targetContentIdentifier = newValue }
+    }
+    /// What a focus filters by; it is not delivered.
+    public override var filterCriteria: String? {
+        get { super.filterCriteria }
+        set { super.filterCriteria = newValue }
+    }
     /// The sound.
     ///
     /// It is not delivered.
@@ -95,6 +116,21 @@ public final class UNNotificationSound: NSObject, @unchecked Sendable {
     public static let `default` = UNNotificationSound()
     /// The default sound of critical notifications.
     public static let defaultCritical = UNNotificationSound()
+
+    /// Creates the sound of a file.
+    public init(named name: UNNotificationSoundName) {}
+
+    private override init() {}
+}
+
+/// The name of the file of a sound.
+public struct UNNotificationSoundName: Hashable, RawRepresentable, Sendable {
+    /// The name.
+    public let rawValue: String
+    /// Creates a name.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    /// Creates a name.
+    public init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
 /// An action of a notification.
@@ -146,6 +182,14 @@ public final class UNNotificationCategory: NSObject, @unchecked Sendable {
         public init(rawValue: UInt) { self.rawValue = rawValue }
         /// The app is told of a dismissal.
         public static let customDismissAction = Options(rawValue: 1)
+        /// It may be shown in a car.
+        public static let allowInCarPlay = Options(rawValue: 2)
+        /// Its title is shown where its text is hidden.
+        public static let hiddenPreviewsShowTitle = Options(rawValue: 4)
+        /// Its subtitle is shown where its text is hidden.
+        public static let hiddenPreviewsShowSubtitle = Options(rawValue: 8)
+        /// It may be read aloud.
+        public static let allowAnnouncement = Options(rawValue: 16)
     }
 
     /// Creates a category.

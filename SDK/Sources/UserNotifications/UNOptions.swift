@@ -24,6 +24,8 @@ public struct UNAuthorizationOptions: OptionSet, Sendable {
     public static let providesAppNotificationSettings = UNAuthorizationOptions(rawValue: 32)
     /// Provisional authorization without a question to the user.
     public static let provisional = UNAuthorizationOptions(rawValue: 64)
+    /// Notifications that are read aloud.
+    public static let announcement = UNAuthorizationOptions(rawValue: 128)
     /// Notifications while the device must not disturb.
     public static let timeSensitive = UNAuthorizationOptions(rawValue: 256)
 }
@@ -81,6 +83,24 @@ public final class UNNotificationSettings: NSObject, @unchecked Sendable {
     public var soundSetting: UNNotificationSetting { .notSupported }
     /// Not supported: there is no icon.
     public var badgeSetting: UNNotificationSetting { .notSupported }
+    /// Not supported: there is no screen.
+    public var lockScreenSetting: UNNotificationSetting { .notSupported }
+    /// Not supported: the host keeps no list of delivered notifications.
+    public var notificationCenterSetting: UNNotificationSetting { .notSupported }
+    /// Not supported: there is no car.
+    public var carPlaySetting: UNNotificationSetting { .notSupported }
+    /// Not supported: the operator decides what is delivered.
+    public var criticalAlertSetting: UNNotificationSetting { .notSupported }
+    /// Not supported: nothing is read aloud.
+    public var announcementSetting: UNNotificationSetting { .notSupported }
+    /// Not supported: the operator decides what is delivered.
+    public var timeSensitiveSetting: UNNotificationSetting { .notSupported }
+    /// Not supported: there is no summary.
+    public var scheduledDeliverySetting: UNNotificationSetting { .notSupported }
+    /// Not supported: there are no messages.
+    public var directMessagesSetting: UNNotificationSetting { .notSupported }
+    /// False: the app shows no settings.
+    public var providesAppNotificationSettings: Bool { false }
 }
 
 /// The state of a setting.

@@ -56,6 +56,11 @@ public final class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         state.withLock { Set($0.categories.values) }
     }
 
+    /// Calls back with the categories that were set, on the calling thread.
+    public func getNotificationCategories(
+        completionHandler: (Set<UNNotificationCategory>) -> Void
+    ) { completionHandler(state.withLock { Set($0.categories.values) }) }
+
     /// Whether this host delivers notifications.
     ///
     /// The operator grants that in `tasks.json`; there is no question to the user.
