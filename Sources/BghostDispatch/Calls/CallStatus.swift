@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostModel
-internal import BghostPolicy
+package import BghostModel
+package import BghostPolicy
 
-/// The `BG_*` statuses of the daemon's answers.
-enum CallStatus {
-    static let ok: Int32 = 0
-    static let failed: Int32 = -1
-    static let cancelled: Int32 = -3
-    static let argument: Int32 = -12
-    static let permission: Int32 = -13
-    static let limit: Int32 = -14
-    static let small: Int32 = -15
-    static let stale: Int32 = -10
-    static let absent: Int32 = -16
-    static let kind: Int32 = -17
-    static let notNow: Int32 = -18
+/// The `BG_*` statuses of the daemon's answers to calls of plugins.
+package enum CallStatus {
+    package static let ok: Int32 = 0
+    package static let failed: Int32 = -1
+    package static let cancelled: Int32 = -3
+    package static let argument: Int32 = -12
+    package static let permission: Int32 = -13
+    package static let limit: Int32 = -14
+    package static let small: Int32 = -15
+    package static let stale: Int32 = -10
+    package static let absent: Int32 = -16
+    package static let kind: Int32 = -17
+    package static let notNow: Int32 = -18
 }
 
 extension Int32 {
-    static func of(_ code: SubmitErrorCode) -> Int32 {
+    /// The `BG_*` status for a submission that was refused.
+    package static func of(_ code: SubmitErrorCode) -> Int32 {
         switch code {
         case .notPermitted: CallStatus.permission
         case .wrongKind: CallStatus.kind
@@ -33,7 +34,7 @@ extension Int32 {
 
 extension TaskKind {
     /// The `BG_KIND_*` value of the kind.
-    var code: UInt32 {
+    package var code: UInt32 {
         switch self {
         case .refresh: 1
         case .processing: 2
