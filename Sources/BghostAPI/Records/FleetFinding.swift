@@ -86,8 +86,8 @@ extension FleetStatus {
         return FleetFinding(
             .store,
             isProblem: true,
-            "the fleet does not answer \(name): \(problem)",
-            remedy: "repair the way to the database of `host.fleet`; bghost tries again by itself"
+            "\(name) cannot use the fleet: \(problem)",
+            remedy: "repair that on \(name); bghost tries again by itself"
         )
     }
 
