@@ -12,7 +12,7 @@ SECONDS = 60
 KERNEL_TESTS = (ControlGroup|Delegation|HeldGroup|HeldDaemon|Escape|WritableCode|Doctor|StuckWorker|$(strip \
     )ChildProcess|PacketSocket)Tests|A run that (allocates|burns|forks)
 
-.PHONY: run demo build install uninstall package tarball image sdk-release package-test test browser check lint format \
+.PHONY: run demo demo-fleet build install uninstall package tarball image sdk-release package-test test browser check lint format \
 	sanitize bench fuzz storm kernels prerequisites docs
 
 # For `install` and `uninstall`, and the folder of the programs that are installed.
@@ -30,6 +30,13 @@ run: prerequisites
 demo: prerequisites
 	BGHOST_UNOPTIMIZED=1 BGHOST_PRODUCTS='$(PROGRAMS)' SWIFT='$(SWIFT)' Scripts/build
 	.build/debug/stormy-station demo --bghost .build/debug/bghost --config Config/demo.json
+
+## Builds bghost and plays a fleet: three daemons and one PostgreSQL, a host that is killed and one that is drained,
+## offline, to an end.
+demo-fleet: prerequisites
+	@{ ls /usr/lib/postgresql/*/bin/initdb && ldconfig -p | grep libpq.so.5; } >/dev/null 2>&1 || Scripts/prerequisites postgresql
+	BGHOST_UNOPTIMIZED=1 BGHOST_PRODUCTS='bghost bghost-worker' SWIFT='$(SWIFT)' Scripts/build
+	Scripts/demo-fleet
 
 ## Builds bghost and the sample app as they are shipped, in .build/release.
 build: prerequisites
