@@ -37,7 +37,8 @@ let c: [CSetting] = [
 ///
 /// `Scripts/release` asks SwiftPM for the static runtime. A debug build is compiled for the shared one, which the
 /// tests' own program needs: so the flags here name the parts of it that the compiled files do not. With 18,000 symbols
-/// of shared libraries to look up, such a program took half as long again to start.
+/// of shared libraries to look up, such a program took half as long again to start. No test target depends on the
+/// programs, since it would be linked by the same flags.
 let program: [LinkerSetting] = [
     .unsafeFlags(
         [
@@ -591,12 +592,12 @@ let package = Package(
         ),
 
         // Programs.
-        .target(name: "CBghostCommands", cSettings: c),
+        .target(name: "CBghostCommands", cSettings: c, linkerSettings: commands),
         .executableTarget(
             name: "bghost",
             dependencies: ["BghostCheck", "BghostCommand", "CBghostCommands"],
             swiftSettings: swift,
-            linkerSettings: program + commands
+            linkerSettings: program
         ),
         .executableTarget(
             name: "bghost-worker",
@@ -740,7 +741,7 @@ let package = Package(
             name: "TidyTests",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostManifest", "BghostMetrics", "BghostPolicy",
-                "BghostServices", "BghostTestSupport", "bghost",
+                "BghostServices", "BghostTestSupport",
             ],
             exclude: ["allowed.txt"],
             swiftSettings: swift + optimized
@@ -1071,7 +1072,6 @@ let package = Package(
                 "BghostPluginCommand", "BghostPolicy", "BghostServices", "BghostTerminal",
                 "BghostTestSupport",
                 "BghostViews", "CBghostCommands",
-                "bghost",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -1097,8 +1097,7 @@ let package = Package(
                 "BghostAPI", "BghostBase", "BghostBundle", "BghostCheck", "BghostControl",
                 "BghostLinux",
                 "BghostModel",
-                "BghostPolicy", "BghostTestSupport", "CBghostSystem", "bghost", "bghost-worker",
-                "stormy-station",
+                "BghostPolicy", "BghostTestSupport", "CBghostSystem", "stormy-station",
             ],
             swiftSettings: swift
         ),
@@ -1111,9 +1110,7 @@ let package = Package(
                 "BghostModel", "BghostPolicy", "BghostServices", "BghostStore", "BghostTestSupport",
                 "BghostTraces", "BghostTransfer", "BghostTransferBridge", "BghostTransferRules",
                 "BghostTrust",
-                "BghostWire",
-                "bghost",
-                "bghost-worker", "stormy-station",
+                "BghostWire", "stormy-station",
             ],
             swiftSettings: swift
         ),
