@@ -52,6 +52,7 @@ pub mod raw {
     pub const BG_E_SMALL: i32 = -15;
     pub const BG_E_ABSENT: i32 = -16;
     pub const BG_E_KIND: i32 = -17;
+    pub const BG_E_NOT_NOW: i32 = -18;
 
     pub const BG_WHY_EXPIRED: u32 = 1;
     pub const BG_WHY_USER: u32 = 2;
@@ -68,6 +69,10 @@ pub mod raw {
     pub const BG_NEEDS_NETWORK: u32 = 1;
     pub const BG_NEEDS_POWER: u32 = 2;
     pub const BG_NEEDS_UNMETERED: u32 = 4;
+    pub const BG_SUBMIT_KEEP: u32 = 0x100;
+    pub const BG_SUBMIT_UPDATE: u32 = 0x200;
+    pub const BG_SUBMIT_APPEND: u32 = 0x300;
+    pub const BG_SUBMIT_NOW: u32 = 0x400;
     pub const BG_REFRESH_AVAILABLE: u32 = 1;
     pub const BG_REFRESH_DENIED: u32 = 2;
     pub const BG_REFRESH_RESTRICTED: u32 = 3;
@@ -753,7 +758,7 @@ pub struct Request {
     pub earliest: Option<SystemTime>,
     /// `raw::BG_KIND_...`; 0: that of the task.
     pub kind: u32,
-    /// `raw::BG_NEEDS_...`.
+    /// `raw::BG_NEEDS_...`, and `raw::BG_SUBMIT_...`.
     pub needs: u32,
 }
 

@@ -48,10 +48,15 @@ import Testing
         #expect(manifest.text.contains("\"version\": 1"))
     }
 
-    /// iOS has no entry of its own either, and one program of tests cannot hold both.
-    @Test func `Both entries in Swift are the same`() {
-        let entries = PluginTemplate.embedded.filter { $0.path.hasSuffix("/Entry.swift") }
-        #expect(entries.count == 2 && entries.first?.text == entries.last?.text)
+    /// Two entries of one library would be an error of the link, and none an error of the host.
+    @Test(arguments: [PluginTemplate.swift, .ios])
+    func `A plugin in Swift has one entry`(template: PluginTemplate) throws {
+        let files = template.files(try PluginName("a"), sdk: "/s", schema: nil)
+        let entries = files.filter { file in
+            file.path.hasSuffix(".swift")
+                && ["@c(bghost_plugin_v1)", "\n@main\n"].contains { file.text.contains($0) }
+        }
+        #expect(entries.count == 1, "\(entries.map(\.path))")
     }
 
     @Test(

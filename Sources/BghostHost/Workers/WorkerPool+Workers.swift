@@ -95,8 +95,7 @@ extension WorkerPool {
             let sandbox = sandboxSpec(of: plugin)
             let owners = sandbox.copyOwners()
             childEnds.append(owners)
-            let network =
-                if let shared = sandbox.copyNetwork() { shared } else { try Descriptor.null() }
+            let network = sandbox.copyNetwork(or: null)
             childEnds.append(network)
             var descriptors = [
                 null, childOutput, childError, childWork, childControl, owners, network,

@@ -52,10 +52,10 @@ package final class SandboxSpec {
     /// A duplicate of the namespace's descriptor, owned by the caller; -1 if it cannot be duplicated.
     package func copyOwners() -> Int32 { fcntl(owners.raw, F_DUPFD_CLOEXEC, 0) }
 
-    /// A duplicate of the network namespace's descriptor, owned by the caller; `nil` if there is none.
-    package func copyNetwork() -> Int32? {
-        let copy = fcntl(network, F_DUPFD_CLOEXEC, 0)
-        return copy < 0 ? nil : copy
+    /// A duplicate of the network namespace's descriptor, or of another one if there is none; owned by the
+    /// caller, and -1 if it cannot be duplicated.
+    package func copyNetwork(or other: Int32) -> Int32 {
+        fcntl(network >= 0 ? network : other, F_DUPFD_CLOEXEC, 0)
     }
 
     /// Keeps the network namespace of a worker for the plugin's later workers.

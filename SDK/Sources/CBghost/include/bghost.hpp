@@ -185,7 +185,7 @@ struct Request {
   std::string            taskID;
   std::string            parameters; /* a JSON object, or "" */
   std::optional<Instant> earliest;
-  uint32_t               kind = 0, needs = 0; /* BG_KIND_*, BG_NEEDS_* */
+  uint32_t               kind = 0, needs = 0; /* BG_KIND_*; BG_NEEDS_* and BG_SUBMIT_* */
 };
 
 struct Transfer {
