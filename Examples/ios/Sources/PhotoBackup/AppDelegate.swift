@@ -12,10 +12,10 @@ class AppDelegate: UIResponder, UIApplicationDelegate, UNUserNotificationCenterD
     ) -> Bool {
         let scheduler = BGTaskScheduler.shared
         scheduler.register(forTaskWithIdentifier: NightlyBackup.identifier, using: nil) { task in
-            NightlyBackup.run(task as! BGProcessingTask)
+            if let task = task as? BGProcessingTask { NightlyBackup.run(task) }
         }
         scheduler.register(forTaskWithIdentifier: ManualBackup.identifier, using: nil) { task in
-            ManualBackup.run(task as! BGContinuedProcessingTask)
+            if let task = task as? BGContinuedProcessingTask { ManualBackup.run(task) }
         }
         let center = UNUserNotificationCenter.current()
         center.delegate = self
