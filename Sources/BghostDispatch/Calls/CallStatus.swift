@@ -16,18 +16,16 @@ package enum CallStatus {
     package static let absent: Int32 = -16
     package static let kind: Int32 = -17
     package static let notNow: Int32 = -18
-}
 
-extension Int32 {
     /// The `BG_*` status for a submission that was refused.
     package static func of(_ code: SubmitErrorCode) -> Int32 {
         switch code {
-        case .notPermitted: CallStatus.permission
-        case .wrongKind: CallStatus.kind
-        case .tooManyPendingTaskRequests, .payloadTooLarge: CallStatus.limit
-        case .badParameters, .pastLatestBegin, .unfitParameters: CallStatus.argument
-        case .immediateRunIneligible: CallStatus.notNow
-        case .unavailable, .storeFailed: CallStatus.failed
+        case .notPermitted: permission
+        case .wrongKind: kind
+        case .tooManyPendingTaskRequests, .payloadTooLarge: limit
+        case .badParameters, .pastLatestBegin, .unfitParameters: argument
+        case .immediateRunIneligible: notNow
+        case .unavailable, .storeFailed: failed
         }
     }
 }

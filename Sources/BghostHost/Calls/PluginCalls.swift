@@ -218,7 +218,7 @@ final class PluginCalls {
             let isNow = options.startsNow
             store(made, for: call, of: executor, holding: share, target, startsNow: isNow)
         } catch {
-            replies.refuse(call, executor, .of(error.code), error.description)
+            replies.refuse(call, executor, CallStatus.of(error.code), error.description)
         }
     }
 
