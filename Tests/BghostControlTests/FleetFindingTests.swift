@@ -103,7 +103,7 @@ import Testing
         #expect(status.diagnosis.allSatisfy { $0.isProblem && $0.message.contains(word) })
     }
 
-    @Test func `Hosts with other tasks are a problem, and other versions are worth to know`() {
+    @Test func `Hosts with other tasks are a problem, and other versions are worth knowing`() {
         let tasks = fleet { $0.hosts[1].tasks = "b" }
         #expect(kinds(tasks) == [.tasks] && tasks.diagnosis[0].isProblem)
         // The odd one out comes first.
@@ -118,7 +118,7 @@ import Testing
         #expect(versions.diagnosis[0].message.contains("0.3.0 on web-3, 0.2.0 on web-1, web-2"))
     }
 
-    @Test func `A drained host is worth to know, and a fleet that serves nothing is a problem`() {
+    @Test func `A drained host is worth knowing, and a fleet that serves nothing is a problem`() {
         let one = fleet { ($0.hosts[0].state, $0.hosts[0].drainedAt) = (.draining, 1) }
         #expect(kinds(one) == [.drained] && !one.diagnosis[0].isProblem)
         let two = fleet { status in

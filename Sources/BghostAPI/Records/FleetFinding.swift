@@ -31,7 +31,7 @@ package struct FleetFinding: Codable, Equatable, Sendable {
 
     /// What it is about, in one word.
     package var kind: Kind
-    /// Whether something is wrong; otherwise it is only worth to know.
+    /// Whether something is wrong; otherwise it is only worth knowing.
     package var isProblem: Bool
     /// The host; "" if it is about the fleet.
     @OrDefault package var host: String
@@ -62,7 +62,7 @@ extension FleetStatus {
     /// The most names of hosts in a message; a fleet may have a thousand.
     private static let namesMax = 5
 
-    /// What is wrong or worth to know, the problems first.
+    /// What is wrong or worth knowing, the problems first.
     ///
     /// O(hosts × log hosts).
     package var diagnosis: [FleetFinding] {
@@ -130,7 +130,10 @@ extension FleetStatus {
             host: host.name,
             "\(host.name) has died or lost its way to the database: its lease ended"
                 + " \(Self.text(Int64(0).subtractingClamped(host.leaseLeft))) ago\(starts)",
-            remedy: "start its daemon; if it is gone for good, `bghost fleet drain \(host.name)`"
+            remedy: host.drainedAt == nil
+                ? "start its daemon; if it is gone for good, `bghost fleet drain \(host.name)`"
+                : "nothing if it is gone for good; otherwise start its daemon and undrain it with"
+                    + " `bghost fleet undrain \(host.name)`"
         )
     }
 
@@ -183,7 +186,7 @@ extension FleetStatus {
         return FleetFinding(
             .tasks,
             isProblem: true,
-            "the hosts have not the same tasks with `onceInFleet` at the same times: "
+            "the hosts do not have the same tasks with `onceInFleet` at the same times: "
                 + groups.map { Self.names($0.hosts) }.joined(separator: " differ from "),
             remedy:
                 "give each host the same tasks, calendars and time zones; otherwise a host does not"

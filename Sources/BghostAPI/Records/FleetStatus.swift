@@ -16,7 +16,7 @@ package struct FleetStatus: Equatable, Sendable {
     package var problem: String
     /// In the order of their names.
     package var hosts: [FleetHost]
-    /// What is wrong or worth to know, as the daemon found it.
+    /// What is wrong or worth knowing, as the daemon found it.
     package var findings: [FleetFinding]
 
     package init(

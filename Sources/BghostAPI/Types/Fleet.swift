@@ -17,7 +17,7 @@ extension API {
         @OrDefault package var problem: String
         /// The hosts, in the order of their names.
         @Elements package var hosts: [FleetHost]
-        /// What is wrong or worth to know, the problems first.
+        /// What is wrong or worth knowing, the problems first.
         @ElementsOrEmpty package var findings: [FleetFinding]
 
         package init(_ status: FleetStatus) {

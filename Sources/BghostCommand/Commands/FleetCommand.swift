@@ -77,7 +77,8 @@ struct FleetCommand: ParsableCommand {
         private static let pause = Duration.milliseconds(500)
 
         func run() async throws {
-            let answer = try await ask { client, _ in try await client.setDrained(true, host: host)
+            let answer = try await ask { client, _ in
+                try await client.setDrained(true, host: host)
             }
             var drain = answer.value
             while wait, ![.drained, .left, .gone].contains(drain.host.state) {
