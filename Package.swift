@@ -401,7 +401,8 @@ let package = Package(
         .target(
             name: "BghostTransfer",
             dependencies: [
-                "BghostBase", "BghostCrypto", "BghostLinux", "BghostTransferRules",
+                "BghostBase", "BghostCrypto", "BghostLinux", "BghostMetrics",
+                "BghostTransferRules",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

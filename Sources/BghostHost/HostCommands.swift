@@ -59,6 +59,11 @@ struct HostCommands {
             journalFailingSince: {
                 [transfers = owners.transfers] in transfers.journalStatus?.failingSince
             },
+            transfers: { [transfers = owners.transfers] in transfers.counts },
+            notifications: { [delivery = owners.notifications] in
+                delivery.outbox == nil ? nil : delivery.statistics
+            },
+            storeFiles: services.state.storeFiles,
             plugins: { [pool = owners.pool] in pool.pluginStates }
         )
         status = StatusReader(

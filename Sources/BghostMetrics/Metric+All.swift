@@ -75,6 +75,12 @@ extension Metric {
         .gauge,
         help: "The transactions that are not stored yet."
     )
+    static let storeSize = Metric(
+        "bghost_store_size_bytes",
+        .gauge,
+        unit: "bytes",
+        help: "The size of the store's files."
+    )
     static let requestsSubmitted = Metric(
         "bghost_requests_submitted",
         .counter,
@@ -212,6 +218,45 @@ extension Metric {
         help: "How long workers took from their start until they had loaded their plugin."
     )
 
+    static let sandboxLayersMissing = Metric(
+        "bghost_sandbox_layers_missing",
+        .gauge,
+        labels: [.plugin],
+        only: "of plugins whose worker has started",
+        help: "The layers of the sandbox that the machine lacks for the workers of a plugin."
+    )
+
+    // MARK: Transfers and notifications
+
+    static let transfers = Metric(
+        "bghost_transfers",
+        .gauge,
+        only: "with `sessions`",
+        help: "The transfers that have not ended."
+    )
+    static let transfersEnded = Metric(
+        "bghost_transfers_ended",
+        .counter,
+        labels: [Label("result", TransferStatistics.End.allCases.map(\.rawValue))],
+        only: "with `sessions`",
+        help: "The transfers that have ended, by result."
+    )
+    static let transferBytes = Metric(
+        "bghost_transfer_bytes",
+        .counter,
+        unit: "bytes",
+        labels: [Label("direction", TransferStatistics.Direction.allCases.map(\.rawValue))],
+        only: "with `sessions`",
+        help: "What the attempts of transfers that have ended moved, also what was moved again."
+    )
+    static let notifications = Metric(
+        "bghost_notifications",
+        .counter,
+        labels: [Label("event", NotificationStatistics.Event.allCases.map(\.rawValue))],
+        only: "with `notifications`",
+        help: "What became of notifications; `failed` counts attempts."
+    )
+
     // MARK: The control API
 
     static let controlRequests = Metric(
@@ -323,31 +368,16 @@ extension Metric {
     package static let all: [Metric] = [
         .build, .startTime, .slots, .slotsUsed, .requestsPending, .deadLetters, .draining,
         .storeFailing, .journalFailing, .logLinesDropped, .loopTurn, .storeCommit, .storeWaiting,
+        .storeSize,
         .requestsSubmitted, .requestsRefused, .folded,
         .runs, .runDuration, .runStartDelay, .runCancelDuration, .runProcessorTime, .runsActive,
         .kills,
         .consecutiveFailures, .lastEnd, .lastSuccess, .nextRun, .paused, .pluginState, .workers,
-        .workerMemory, .workerStarts, .workerStart, .controlRequests, .controlTime,
+        .workerMemory, .workerStarts, .workerStart, .sandboxLayersMissing, .transfers,
+        .transfersEnded,
+        .transferBytes, .notifications, .controlRequests, .controlTime,
         .alertsFiring, .alertsSent, .alertsFailed, .alertsDropped, .leaseHeld, .leaseRenewed,
         .renewalsFailed, .spansExported, .spansDropped, .spansQueued,
         .processorTime, .residentMemory, .openDescriptors,
     ]
-
-    /// The table of them for `docs/OPERATION.md`.
-    package static var table: String {
-        let rows = all.map { metric in
-            let names = metric.kind == .histogram ? [metric.name] : metric.seriesNames
-            let labels = metric.allLabels.map { label in
-                "`\(label.name)`" + (label.values.map { ": " + $0.joined(separator: ", ") } ?? "")
-            }
-            let help = metric.help + (metric.condition.isEmpty ? "" : " Only \(metric.condition).")
-            return "| `\(names[0])` | \(metric.kind.rawValue) | \(labels.joined(separator: "; ")) "
-                + "| \(metric.seriesMax) | \(help) |"
-        }
-        return """
-            | metric | kind | labels | most series | meaning |
-            | --- | --- | --- | --- | --- |
-            \(rows.joined(separator: "\n"))
-            """
-    }
 }

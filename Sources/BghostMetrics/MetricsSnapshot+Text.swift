@@ -12,6 +12,8 @@ extension MetricsSnapshot {
         writeRuns(&writer)
         writeTasks(&writer)
         writePlugins(&writer)
+        if let transfers { Self.write(transfers, &writer) }
+        if let notifications { Self.write(notifications, &writer) }
         writeEndpoints(&writer)
         if let alerts { Self.write(alerts, &writer) }
         if let fleet { Self.write(fleet, &writer) }
@@ -48,6 +50,10 @@ extension MetricsSnapshot {
         writer.histogram([], commits)
         writer.begin(.storeWaiting)
         writer.sample(commitsWaiting)
+        if let storeBytes {
+            writer.begin(.storeSize)
+            writer.sample(storeBytes)
+        }
         writer.begin(.requestsSubmitted)
         writer.sample(submissions.stored)
         writer.begin(.requestsRefused)
@@ -166,6 +172,33 @@ extension MetricsSnapshot {
         }
         writer.begin(.workerStart)
         writer.histogram([], statistics.workerStarts)
+        writer.begin(.sandboxLayersMissing)
+        for plugin in plugins {
+            if let layers = plugin.layersMissing { writer.sample([plugin.name], layers) }
+        }
+    }
+
+    private static func write(_ transfers: TransferStatistics, _ writer: inout MetricsWriter) {
+        writer.begin(.transfers)
+        writer.sample(max(0, transfers.unended))
+        writer.begin(.transfersEnded)
+        for end in TransferStatistics.End.allCases {
+            writer.sample([end.rawValue], transfers.count(end))
+        }
+        writer.begin(.transferBytes)
+        for direction in TransferStatistics.Direction.allCases {
+            writer.sample([direction.rawValue], transfers.bytes(direction))
+        }
+    }
+
+    private static func write(
+        _ notifications: NotificationStatistics,
+        _ writer: inout MetricsWriter
+    ) {
+        writer.begin(.notifications)
+        for event in NotificationStatistics.Event.allCases {
+            writer.sample([event.rawValue], notifications.count(event))
+        }
     }
 
     private func writeEndpoints(_ writer: inout MetricsWriter) {

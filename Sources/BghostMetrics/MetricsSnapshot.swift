@@ -37,6 +37,9 @@ package struct MetricsSnapshot: Sendable {
         package var workers: [Int32]
         /// The resident memory of its workers together; `nil` until it is measured.
         package var memoryBytes: UInt64?
+        /// The number of layers of the sandbox that the machine lacks for its workers; `nil` until one has
+        /// started.
+        package var layersMissing: Int?
 
         package init(
             name: String,
@@ -124,6 +127,14 @@ package struct MetricsSnapshot: Sendable {
     /// `nil` if no traces are exported.
     package var spans: SpanCounts?
     package var statistics: RunStatistics
+    /// `nil` if the daemon has no engine for transfers.
+    package var transfers: TransferStatistics?
+    /// `nil` if the manifest has no `notifications`.
+    package var notifications: NotificationStatistics?
+    /// The files of the store, whose sizes ``storeBytes`` has.
+    package var storeFiles: [String] = []
+    /// The size of the store on the disk; `nil` until it is measured.
+    package var storeBytes: UInt64?
     package var tasks: [Task]
     package var plugins: [Plugin]
     /// `nil` if the kernel does not say.

@@ -43,6 +43,11 @@ package final class StateDirectory: Sendable {
 
     deinit { unlock() }
 
+    /// The paths of the files of the store; a daemon that runs has all of them.
+    package var storeFiles: [String] {
+        ["", "-wal", "-shm"].map { "\(path)/\(Self.storeName)\($0)" }
+    }
+
     /// Releases the lock, so that another daemon can use the folder.
     package func unlock() {
         lock.withLock { lock in

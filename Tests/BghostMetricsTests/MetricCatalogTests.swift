@@ -55,6 +55,10 @@ import Testing
         snapshot.endpoints = (0..<EndpointCounts.endpointsMax).map {
             ("GET /\($0)", EndpointCounts())
         }
+        snapshot.storeBytes = 1
+        for index in snapshot.plugins.indices { snapshot.plugins[index].layersMissing = 1 }
+        snapshot.transfers = TransferStatistics()
+        snapshot.notifications = NotificationStatistics()
         return snapshot
     }
 

@@ -58,7 +58,30 @@ import Testing
             runs.add(EndpointCounts.Answer(status: status), after: second / 8)
         }
         snapshot.endpoints = [("GET /v1/runs/:id", runs)]
+        snapshot.plugins[0].layersMissing = 2
+        snapshot.storeBytes = 12_288
+        snapshot.transfers = transfers
+        snapshot.notifications = notifications
         return snapshot
+    }
+
+    /// Two transfers that have begun, of which one has ended.
+    private static var transfers: TransferStatistics {
+        var transfers = TransferStatistics()
+        for _ in 0..<3 { transfers.began() }
+        transfers.refused()
+        transfers.moved(.received, 40)
+        transfers.moved(.received, 2)
+        transfers.ended(.failed)
+        return transfers
+    }
+
+    private static var notifications: NotificationStatistics {
+        var notifications = NotificationStatistics()
+        for event in [.posted, .failed, .failed, .delivered] as [NotificationStatistics.Event] {
+            notifications.add(event)
+        }
+        return notifications
     }
 
     private static var spans: SpanCounts {
@@ -129,6 +152,15 @@ import Testing
         #"bghost_control_requests_total{endpoint="GET /v1/runs/:id",answer="ok"} 2"#,
         #"bghost_control_requests_total{endpoint="GET /v1/runs/:id",answer="refused"} 1"#,
         #"bghost_control_requests_total{endpoint="GET /v1/runs/:id",answer="failed"} 1"#,
+        "bghost_store_size_bytes 12288",
+        #"bghost_sandbox_layers_missing{plugin="disk"} 2"#, "bghost_transfers 1",
+        #"bghost_transfers_ended_total{result="failed"} 1"#,
+        #"bghost_transfers_ended_total{result="done"} 0"#,
+        #"bghost_transfer_bytes_total{direction="received"} 42"#,
+        #"bghost_transfer_bytes_total{direction="sent"} 0"#,
+        #"bghost_notifications_total{event="failed"} 2"#,
+        #"bghost_notifications_total{event="delivered"} 1"#,
+        #"bghost_notifications_total{event="expired"} 0"#,
         #"bghost_control_request_seconds_total{endpoint="GET /v1/runs/:id"} 0.5"#,
     ]) func `Each value has its line in both formats`(line: String) {
         for format in MetricsFormat.allCases {

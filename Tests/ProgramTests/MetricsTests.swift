@@ -57,7 +57,13 @@ import Testing
         ] {
             #expect(lines.contains(line), "\(line) is not in \(first.output)")
         }
-        for name in ["bghost_loop_turn_seconds_count", "bghost_store_commit_seconds_count"] {
+        let layers = "bghost_sandbox_layers_missing"
+        #expect(lines.contains { $0.hasPrefix(layers + #"{plugin="misbehave"} "#) })
+        #expect(!lines.contains { $0.hasPrefix(layers + #"{plugin="unused"} "#) })
+        for name in [
+            "bghost_loop_turn_seconds_count", "bghost_store_commit_seconds_count",
+            "bghost_store_size_bytes",
+        ] {
             let line = lines.first { $0.hasPrefix(name + " ") }
             let value = line.flatMap { Double($0.dropFirst(name.count + 1)) }
             #expect((value ?? 0) > 0, "\(line ?? name)")

@@ -149,6 +149,14 @@ import Testing
         let rows = try JSONReader.parse(list.output)["notifications"]?.array ?? []
         #expect(rows.map { $0["id"]?.string } == ["test", "a"])
         #expect(rows.map { $0["state"]?.string } == ["delivered", "delivered"])
+        let metrics = try daemon.command(["metrics"]).output.split(separator: "\n")
+        for line in [
+            #"bghost_notifications_total{event="posted"} 2"#,
+            #"bghost_notifications_total{event="delivered"} 2"#,
+            #"bghost_notifications_total{event="failed"} 0"#,
+        ] {
+            #expect(metrics.contains(Substring(line)), "\(line)")
+        }
 
         let wrong = try daemon.command(["notify", "act", "a", "y"])
         #expect(wrong.exitCode != 0)

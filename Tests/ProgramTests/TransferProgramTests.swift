@@ -62,12 +62,17 @@ import Testing
         #expect(told.contains("done"))
         // The lines of the run begin with its task as well.
         #expect(second.program.line(containing: "urlSession.s succeeded") != nil)
+        let metrics = try second.command(["metrics"]).output.split(separator: "\n")
+        #expect(metrics.contains("bghost_transfers 0"))
+        #expect(metrics.contains(#"bghost_transfers_ended_total{result="done"} 1"#))
         #expect(second.stop() == 0)
 
         let seen = server.seen
         #expect(seen.count == 2)
         let start = try #require(seen.last?.rangeStart)
         #expect(start >= Self.hold / 2 && start <= Self.hold, "it went on at \(start)")
+        let received = #"bghost_transfer_bytes_total{direction="received"} "#
+        #expect(metrics.contains("\(received)\(Self.bytes - start)"))
         // The body came once, but for what was still on its way when the daemon died.
         #expect(server.sent == Self.hold + Self.bytes - start)
         let names = try File.list(second.state + "/data/t")

@@ -105,7 +105,10 @@ enum ModuleTable {
         ),
         Module(
             "BghostTransfer",
-            ["BghostBase", "BghostCrypto", "BghostLinux", "BghostTransferRules"]
+            [
+                "BghostBase", "BghostCrypto", "BghostLinux", "BghostMetrics",
+                "BghostTransferRules",
+            ]
         ),
         Module("BghostFleet", ["BghostBase", "BghostLinux", "BghostModel"]),
         Module(

@@ -31,6 +31,7 @@ struct MetricsRoute: Sendable {
             let memory = snapshot.plugins[index].workers.compactMap(ProcessMemory.resident)
             snapshot.plugins[index].memoryBytes = memory.reduce(0, +)
         }
+        snapshot.storeBytes = snapshot.storeFiles.compactMap(FileSize.of).reduce(0, +)
         snapshot.endpoints = meter.byName
         return Response(
             status: .ok,

@@ -23,6 +23,9 @@ package final class MetricsReader {
     private let fleet: FleetMember?
     private let spans: (any SpanRecorder)?
     private let journalFailingSince: () -> Int64?
+    private let transfers: () -> TransferStatistics?
+    private let notifications: () -> NotificationStatistics?
+    private let storeFiles: [String]
     private let loop: LoopMeter
     private let intake: RequestIntake
     private let plugins: () -> [MetricsSnapshot.Plugin]
@@ -30,6 +33,9 @@ package final class MetricsReader {
     /// - Parameters:
     ///   - startedAt: when the daemon started, Unix nanoseconds.
     ///   - journalFailingSince: since when the journal of transfers cannot store changes, Unix nanoseconds.
+    ///   - transfers: returns the counts of transfers; `nil` without an engine for them.
+    ///   - notifications: returns the counts of notifications; `nil` without a task that delivers them.
+    ///   - storeFiles: the paths of the files of the store.
     ///   - plugins: returns the states of the plugins of the manifest.
     package init(
         _ dispatcher: Dispatcher,
@@ -44,6 +50,9 @@ package final class MetricsReader {
         fleet: FleetMember? = nil,
         spans: (any SpanRecorder)? = nil,
         journalFailingSince: @escaping () -> Int64? = { nil },
+        transfers: @escaping () -> TransferStatistics? = { nil },
+        notifications: @escaping () -> NotificationStatistics? = { nil },
+        storeFiles: [String] = [],
         plugins: @escaping () -> [MetricsSnapshot.Plugin]
     ) {
         self.version = version
@@ -58,6 +67,9 @@ package final class MetricsReader {
         self.fleet = fleet
         self.spans = spans
         self.journalFailingSince = journalFailingSince
+        self.transfers = transfers
+        self.notifications = notifications
+        self.storeFiles = storeFiles
         self.plugins = plugins
     }
 
@@ -85,6 +97,9 @@ package final class MetricsReader {
         snapshot.commits = commits.times
         snapshot.commitsWaiting = commits.waiting
         snapshot.submissions = intake.counts
+        snapshot.transfers = transfers()
+        snapshot.notifications = notifications()
+        snapshot.storeFiles = storeFiles
         return snapshot
     }
 

@@ -2,6 +2,7 @@
 
 package import BghostBase
 package import BghostCalendar
+package import BghostMetrics
 package import BghostModel
 package import BghostNotify
 package import BghostPolicy
@@ -17,6 +18,8 @@ package final class NotificationDelivery {
 
     /// The notifications that are not delivered or may still be answered; `nil` if no task delivers them.
     package private(set) var outbox: NotificationOutbox?
+    /// What became of notifications since the start of the daemon.
+    package private(set) var statistics = NotificationStatistics()
     private let settings: NotificationSettings?
     private let manifestPath: String
     private let dispatcher: Dispatcher
@@ -99,6 +102,7 @@ package final class NotificationDelivery {
         commits.commitOrRefuse([.notification(.kept(accepted.row))]) { [unowned self] result in
             let isStored = if case .success = result { true } else { false }
             let effects = outbox.stored(accepted, isStored: isStored)
+            if isStored { statistics.add(.posted) }
             // Answer first, because the next effects may send the notification to a worker.
             then(
                 isStored
@@ -253,7 +257,15 @@ package final class NotificationDelivery {
         }
     }
 
+    /// Logs a note, and counts it.
     private func write(_ note: OutboxEffect.Note) {
+        switch note.event {
+        case .delivered: statistics.add(.delivered)
+        case .failed: statistics.add(.failed)
+        case .expired: statistics.add(.expired)
+        // The notifications of a digest are delivered by it, and it is counted itself.
+        case .digest: break
+        }
         let level: LogEntry.Level =
             switch note.event {
             case .delivered: .debug

@@ -5,6 +5,7 @@ internal import BghostBase
 internal import BghostDispatch
 internal import BghostFacts
 internal import BghostLinux
+internal import BghostMetrics
 internal import BghostModel
 internal import BghostPolicy
 internal import BghostServices
@@ -79,6 +80,9 @@ final class TransferCoordinator {
         manifestPath = configuration.manifestPath
         wakePause = configuration.timeouts.wake
     }
+
+    /// What became of transfers since the start of the daemon; `nil` without an engine.
+    var counts: TransferStatistics? { table?.engine.counter.value }
 
     // MARK: Start and end
 

@@ -2,6 +2,7 @@
 
 internal import BghostDispatch
 internal import BghostMetrics
+internal import BghostModel
 internal import BghostPolicy
 
 /// What the metrics show of plugins.
@@ -20,7 +21,14 @@ extension WorkerPool {
                 } else {
                     dispatcher.scheduler.isPaused(plugin: plugin.name) ? .paused : .ready
                 }
-            return .init(name: plugin.name, state: state, workers: workers[plugin.name] ?? [])
+            var metrics = MetricsSnapshot.Plugin(
+                name: plugin.name,
+                state: state,
+                workers: workers[plugin.name] ?? []
+            )
+            let layers = plugin.layerStates
+            if !layers.isEmpty { metrics.layersMissing = layers.count { $0.state == .missing } }
+            return metrics
         }
     }
 }

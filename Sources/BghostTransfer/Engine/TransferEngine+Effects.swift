@@ -75,6 +75,7 @@ extension TransferEngine {
         live[id]?.task = Task {
             await previous?.value
             let result = await self.start(id, number, attempt)
+            counter.moved(entry.record.request, meter.bytes)
             self.finished(id, number, result)
         }
     }
@@ -193,6 +194,7 @@ extension TransferEngine {
         let isTaken = entry.machine.attachments > 0
         let isQuiet = !record.request.notifiesSession
         byToken[entry.token] = nil
+        counter.ended(record)
         progressTable.drop(id)
         unsaved.remove(id)
         sessions.end(

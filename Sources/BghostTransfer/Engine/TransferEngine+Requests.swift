@@ -86,6 +86,7 @@ extension TransferEngine {
             byToken[entry.token] = nil
             sessions.end(request.id, key: key, in: session, isTaken: true)
             removeHolding(request)
+            counter.refused()
             for waiter in entry.waiters.values { waiter.resume(returning: nil) }
             for taker in entry.takers.values { taker.resume(returning: nil) }
             throw error

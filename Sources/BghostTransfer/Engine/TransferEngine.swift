@@ -75,6 +75,8 @@ package actor TransferEngine {
     var holdings: [String: Holding] = [:]
     var sessions = SessionIndex()
     var slots: SlotTable
+    /// What became of transfers; read on any thread.
+    package nonisolated let counter = TransferCounter()
     var movers: [Mover] = []
     var timers = TimerHeap()
     var byToken: [UInt64: RunID] = [:]
@@ -215,6 +217,7 @@ package actor TransferEngine {
             in: record.sessionKey,
             isQuiet: !request.notifiesSession
         )
+        counter.began()
         armDate(tokens)
     }
 
