@@ -18,6 +18,8 @@ package struct TransferFault: Error, Equatable, Sendable, CustomStringConvertibl
         case incomplete
         /// The disk is full.
         case noSpace
+        /// The host does not do more for the plugin for now.
+        case limit
         /// The server's response contradicts itself or an earlier response.
         case contradiction
         /// The received file does not have the expected hash.
@@ -65,7 +67,7 @@ package struct TransferFault: Error, Equatable, Sendable, CustomStringConvertibl
     /// The consequence of this fault.
     package var verdict: Verdict {
         switch code {
-        case .connection, .unresolved, .idle, .incomplete, .noSpace, .shutDown: .again
+        case .connection, .unresolved, .idle, .incomplete, .noSpace, .limit, .shutDown: .again
         case .status: Self.isTransient(status ?? 0) ? .again : .final
         case .contradiction, .digest: .afresh
         case .forbidden, .badRequest, .badRedirect, .untrusted, .tooLarge, .encoding, .fileChanged,

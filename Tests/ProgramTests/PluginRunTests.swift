@@ -160,9 +160,9 @@ import Testing
         let folder = try TemporaryDirectory()
         let file = try folder.write("text", to: "file")
         let reader = try Fixture.library("read-file")
-        let parameters = ["--parameters", #"{"path":"\#(file)"}"#]
-        #expect(try run([reader] + parameters).exitCode == 1)
-        #expect(try run([reader] + parameters + ["--allow-read", folder.path]).exitCode == 0)
+        let words = [reader, "read", "--parameters", #"{"path":"\#(file)"}"#]
+        #expect(try run(words).exitCode == 1)
+        #expect(try run(words + ["--allow-read", folder.path]).exitCode == 0)
 
         // Through the daemon's part of this command: the worker itself has no network.
         let server = try FileServer([])

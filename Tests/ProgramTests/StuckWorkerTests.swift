@@ -19,9 +19,12 @@ struct StuckWorkerTests {
             """
             {"version": 1,
              "plugins": {"reader": {"library": "\(try Fixture.library("read-file"))",
-                                    "permissions": {"read": ["\(reads)"]}},
+                                    "permissions": {"read": ["\(reads)"],
+                                                    "network": ["127.0.0.1:1"]}},
                          "witness": {"library": "\(try Fixture.library("misbehave"))"}},
              "tasks": {"read": {"plugin": "reader",
+                                "limits": {"runtime": "10m", "grace": "200ms"}},
+                       "send": {"plugin": "reader",
                                 "limits": {"runtime": "10m", "grace": "200ms"}},
                        "echo": {"plugin": "witness"}}}
             """,
@@ -29,16 +32,22 @@ struct StuckWorkerTests {
         )
     }
 
+    /// The folder with the file system, which is mounted until the program ends.
+    private func mount(in folder: TemporaryDirectory) throws -> (path: String, RunningProgram) {
+        let path = folder.file("stuck")
+        try #require(mkdir(path, 0o755) == 0)
+        let files = try RunningProgram(command: [try Fixture.program("stuck-fs"), path])
+        try #require(files.line(containing: "mounted") != nil, "\(files.lines)")
+        return (path, files)
+    }
+
     private func isAlive(_ pid: Int32) -> Bool { kill(pid, 0) == 0 || errno != ESRCH }
 
     @Test(.timeLimit(.minutes(10)))
     func `The run of a stuck worker ends without it, and other runs continue`() throws {
         let folder = try TemporaryDirectory()
-        let mount = folder.file("stuck")
-        try #require(mkdir(mount, 0o755) == 0)
-        let files = try RunningProgram(command: [try Fixture.program("stuck-fs"), mount])
+        let (mount, files) = try mount(in: folder)
         defer { umount2(mount, Int32(MNT_DETACH)) }
-        try #require(files.line(containing: "mounted") != nil, "\(files.lines)")
         let daemon = try TestDaemon(
             manifest: try manifest(folder, reads: mount),
             folder: folder,
@@ -80,5 +89,36 @@ struct StuckWorkerTests {
         #expect(files.end() == -SIGKILL)
         #expect(daemon.stop() == 0)
         #expect(!stuck.isEmpty && stuck.haveEnded())
+    }
+
+    /// The daemon opens the file of a fetch, and the plugin names it.
+    @Test(.timeLimit(.minutes(10)))
+    func `A file that cannot be opened holds up its own run only`() throws {
+        let folder = try TemporaryDirectory()
+        let (mount, files) = try mount(in: folder)
+        defer { umount2(mount, Int32(MNT_DETACH)) }
+        let daemon = try TestDaemon(
+            manifest: try manifest(folder, reads: mount),
+            folder: folder,
+            arguments: ["--log-level", "debug"]
+        )
+        let begun = try daemon.command([
+            "trigger", "send", "--parameters", #"{"path":"\#(mount)/door"}"#,
+        ])
+        #expect(begun.exitCode == 0, "\(begun.error)")
+        #expect(files.line(containing: "looked up") != nil, "\(daemon.program.lines)")
+        // A daemon that waits for the file would not answer any more; the file system's end lets it go.
+        let echo = try RunningProgram(command: [
+            "timeout", "60", Artifact.path("bghost"), "trigger", "echo", "--wait", "--control",
+            daemon.state + "/control.sock",
+        ])
+        #expect(echo.end() == 0, "\(echo.lines)")
+        let runs = try JSONReader.parse(try daemon.command(["runs", "send", "--json"]).output)
+        let id = try #require(runs["runs"]?.array?.first?["id"]?.string)
+        #expect(try daemon.command(["expire", id]).exitCode == 0)
+        #expect(daemon.program.line(containing: "send killed(graceExceeded) after") != nil)
+        files.signal(SIGKILL)
+        #expect(files.end() == -SIGKILL)
+        #expect(daemon.stop() == 0)
     }
 }

@@ -28,6 +28,7 @@ extension PluginCalls {
             return
         }
         request.admits = { share.reserve($0) }
+        request.plugin = executor.plugin.name
         request.epoch = run.record.epoch
         request.occasion = run.occasion(of: request.method, request.url)
         let trace = FetchTrace(run.record, tracer, now: clock.wall)
@@ -108,7 +109,8 @@ extension Int32 {
         switch failure {
         case .permissionDenied, .localAddress: CallStatus.permission
         case .badURL, .badMethod, .badHeader, .badFile: CallStatus.argument
-        case .tooLarge, .headersTooLarge, .tooManyRedirects, .noRoom: CallStatus.limit
+        case .tooLarge, .headersTooLarge, .tooManyRedirects, .noRoom, .tooManyDigests:
+            CallStatus.limit
         case .cancelled: CallStatus.cancelled
         default: CallStatus.failed
         }
@@ -123,7 +125,7 @@ extension FetchCall {
 }
 
 extension FetchRequest {
-    /// Converts a worker's call, and checks its file against the plugin's permissions.
+    /// Converts a worker's call; the fetch opens its file on another thread.
     fileprivate init(_ call: FetchCall, readable: [String]) throws(FetchFailure) {
         var headers: [(String, String)] = []
         for line in call.headers.split(separator: "\n", omittingEmptySubsequences: true) {
@@ -138,8 +140,7 @@ extension FetchRequest {
             guard call.body.isEmpty else {
                 throw .badFile(reason: "the fetch has both a body and a file for it")
             }
-            let fd = try PermittedFile.open(call.bodyFile, within: readable)
-            body = .file(try UploadFile(owning: fd))
+            body = .path(call.bodyFile, readable: readable)
         } else {
             body = call.body.isEmpty ? .none : .bytes(call.body)
         }

@@ -11,6 +11,7 @@ struct Route: Sendable {
     let clients: ClientPool
     let names: NameLookup
     let proxies: ProxyRules
+    var digests = DigestLedger()
 
     /// How many redirects are followed.
     static let redirectsMax = 5

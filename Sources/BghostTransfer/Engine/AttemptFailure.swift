@@ -43,6 +43,7 @@ extension TransferFault {
             case .connection, .badProxy: .connection
             case .badRedirect, .tooManyRedirects: .badRedirect
             case .tooLarge, .headersTooLarge, .noRoom: .tooLarge
+            case .tooManyDigests: .limit
             case .timedOut: .idle
             case .cancelled, .shutDown: .shutDown
             }

@@ -124,7 +124,11 @@ package actor TransferEngine {
             unpacks: true,
             connectionsMax: limits.perServerMax
         )
-        route = Route(clients: clients, names: names, proxies: network.proxies)
+        let digests = DigestLedger(
+            unsentBytesMax: limits.unsentDigestBytesMax,
+            bytesPerSecond: limits.digestBytesPerSecond
+        )
+        route = Route(clients: clients, names: names, proxies: network.proxies, digests: digests)
         slots = SlotTable(totalMax: limits.totalMax, perServerMax: limits.perServerMax)
         journal.onHealthChange { [weak observer] error in
             if let error { observer?.journalFailed(error) } else { observer?.journalRecovered() }

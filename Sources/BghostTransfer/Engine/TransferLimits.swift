@@ -21,6 +21,10 @@ package struct TransferLimits: Sendable {
     var keptPerPluginMax = 1000
     /// What those may take of the memory, bytes.
     var keptPerPluginBytesMax = 16 << 20
+    /// The bytes of one plugin's files that are hashed and not sent, at which no further file is hashed.
+    var unsentDigestBytesMax = DigestLedger.unsentBytesMax
+    /// How many of these bytes time subtracts.
+    var digestBytesPerSecond = DigestLedger.bytesPerSecond
     var policy = TransferMachine.Policy()
 
     package init() {}

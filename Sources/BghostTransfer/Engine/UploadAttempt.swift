@@ -44,6 +44,9 @@ struct UploadAttempt: Sendable {
             throw TransferFault(.fileChanged, FetchFailure.fileChanged.description)
         }
         guard let wanted = request.digest, point.bytes == 0 else { return }
+        guard attempt.route.digests.add(file.size, for: request.plugin) else {
+            throw TransferFault(.limit, FetchFailure.tooManyDigests.description)
+        }
         var hash = SHA256()
         for try await chunk in UploadChunks(file: file) {
             chunk.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
@@ -99,6 +102,13 @@ struct UploadAttempt: Sendable {
     /// a backoff.
     private static let stepsMax = 64
 
+    /// Called with the bytes that are sent, if the file was hashed.
+    private var noteSent: (@Sendable (Int) -> Void)? {
+        guard request.digest != nil else { return nil }
+        let (digests, plugin) = (attempt.route.digests, request.plugin)
+        return { digests.subtract($0, for: plugin) }
+    }
+
     private func outgoing(
         _ step: UploadStep,
         _ plan: UploadPlan,
@@ -121,6 +131,7 @@ struct UploadAttempt: Sendable {
                 content.suffix = parts.tail
             }
             content.meter = attempt.meter
+            content.hashed = noteSent
             body = .file(content)
         case .create: dropped = []
         case .locate: url = plan.point.uploadURL ?? url
@@ -129,6 +140,7 @@ struct UploadAttempt: Sendable {
             var rest = UploadBody(file: file)
             rest.from = Int(from)
             rest.meter = attempt.meter
+            rest.hashed = noteSent
             body = .file(rest)
         }
         let method = plan.method(of: step) ?? request.effectiveMethod

@@ -33,6 +33,8 @@ package enum FetchFailure: Error, Equatable, Sendable {
     case headersTooLarge(limit: Int)
     /// The host already holds as many bytes for the plugin as its limit permits.
     case noRoom
+    /// The host has hashed as many bytes for the plugin as it may without sending them.
+    case tooManyDigests
     case timedOut(after: Duration)
     case cancelled
     /// The fetcher was shut down before or during the fetch.
@@ -89,6 +91,9 @@ extension FetchFailure: CustomStringConvertible {
         case .noRoom:
             "bghost holds as much for this plugin as it may: fetch less at once, or let answers be "
                 + "read"
+        case .tooManyDigests:
+            "bghost has hashed \(DigestLedger.unsentBytesMax >> 30) GiB of files for this plugin that "
+                + "were not sent then, and hashes no more for now: fetch later"
         case .timedOut(let limit):
             "the fetch did not end within its \(limit): raise its timeout or ask for less"
         case .cancelled:

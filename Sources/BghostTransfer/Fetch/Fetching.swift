@@ -36,6 +36,8 @@ package struct FetchRequest: Sendable {
     /// The timeout of the whole fetch, from the name lookup through redirects and the upload to the
     /// last byte of the response.
     var timeout: Duration
+    /// The plugin that fetches; empty if none does.
+    package var plugin = ""
     /// The epoch of the run that fetches; `nil` if no run does.
     package var epoch: UInt64?
     /// Identifies this fetch among those of its run: the same at each attempt of the run, different
@@ -76,6 +78,10 @@ package enum FetchBody: Sendable {
     ///
     /// A redirect that repeats the body reads the file again.
     case file(UploadFile)
+    /// The same, of a file that is opened when the fetch starts, on a thread that may wait for a disk.
+    ///
+    /// `readable` are the files and folders that the plugin may read.
+    case path(String, readable: [String])
 }
 
 /// An HTTP response.

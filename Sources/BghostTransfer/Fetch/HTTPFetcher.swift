@@ -30,11 +30,16 @@ package final class HTTPFetcher: Fetching {
     }
 
     /// Creates a fetcher with another resolver or other network settings.
-    init(names: NameLookup, network: NetworkSettings = .system) {
+    init(
+        names: NameLookup,
+        network: NetworkSettings = .system,
+        digests: DigestLedger = DigestLedger()
+    ) {
         route = Route(
             clients: ClientPool(settings: network),
             names: names,
-            proxies: network.proxies
+            proxies: network.proxies,
+            digests: digests
         )
     }
 
@@ -75,11 +80,15 @@ package final class HTTPFetcher: Fetching {
         let admits = request.admits
         do {
             var outgoing = first
+            var content = request.body
+            if case .path(let path, let readable) = content {
+                content = .file(try await PermittedFile.openOnDisk(path, within: readable))
+            }
+            if case .file(let file) = content {
+                outgoing = outgoing.carrying(try body(of: request, file))
+            }
             if request.sendsDigest {
-                outgoing = outgoing.adding(
-                    "Repr-Digest",
-                    try await ReprDigest.value(of: request.body)
-                )
+                outgoing = outgoing.adding("Repr-Digest", try await ReprDigest.value(of: content))
             }
             return try await route.send(outgoing, permits: permits) { head, response, request in
                 let body = try await Self.collect(
@@ -96,6 +105,19 @@ package final class HTTPFetcher: Fetching {
         } catch {
             throw ClientErrors.failure(error, target: first.address.server)
         }
+    }
+
+    /// The body of a file, which may then be hashed if the fetch has to.
+    private func body(
+        of request: FetchRequest,
+        _ file: UploadFile
+    ) throws(FetchFailure) -> UploadBody {
+        var body = UploadBody(file: file)
+        guard request.sendsDigest else { return body }
+        let (digests, plugin) = (route.digests, request.plugin)
+        guard digests.add(file.size, for: plugin) else { throw .tooManyDigests }
+        body.hashed = { digests.subtract($0, for: plugin) }
+        return body
     }
 
     /// Reads the body.

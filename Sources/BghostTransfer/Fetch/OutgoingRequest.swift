@@ -14,7 +14,8 @@ struct OutgoingRequest: Sendable {
         headers = Self.signed(Fence.adding(to: request, method: method))
         body =
             switch request.body {
-            case .none: .none
+            // The fetch opens a file when it may.
+            case .none, .path: .none
             case .bytes(let bytes): .bytes(bytes)
             case .file(let file): .file(UploadBody(file: file))
             }
@@ -45,6 +46,10 @@ struct OutgoingRequest: Sendable {
         self.method = method
         self.headers = headers
         self.body = body
+    }
+
+    func carrying(_ body: UploadBody) -> OutgoingRequest {
+        OutgoingRequest(address: address, method: method, headers: headers, body: .file(body))
     }
 
     func adding(_ name: String, _ value: String) -> OutgoingRequest {

@@ -32,6 +32,14 @@ package enum PermittedFile {
         )
     }
 
+    /// The same, on a thread that may wait for a disk.
+    static func openOnDisk(
+        _ path: String,
+        within readable: [String]
+    ) async throws -> UploadFile {
+        try await onDisk { try UploadFile(owning: open(path, within: readable)) }
+    }
+
     private static func opened(
         _ result: Result<Int32, SystemError>,
         _ shown: String

@@ -122,6 +122,7 @@ extension FetchFailure {
         case .tooLarge: "tooLarge"
         case .headersTooLarge: "headersTooLarge"
         case .noRoom: "noRoom"
+        case .tooManyDigests: "tooManyDigests"
         case .timedOut: "timedOut"
         case .cancelled: "cancelled"
         case .shutDown: "shutDown"

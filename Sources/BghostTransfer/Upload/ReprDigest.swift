@@ -10,7 +10,7 @@ enum ReprDigest {
     static func value(of body: FetchBody) async throws -> String {
         var hash = SHA256()
         switch body {
-        case .none: break
+        case .none, .path: break
         case .bytes(let bytes): bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
         case .file(let file):
             for try await chunk in UploadChunks(file: file) {

@@ -9,6 +9,8 @@ struct UploadBody: Sendable {
     var suffix: [UInt8] = []
     /// Counts the bytes handed to the connection.
     var meter: TransferMeter?
+    /// Told of the bytes handed to the connection, if the file was hashed before.
+    var hashed: (@Sendable (_ bytes: Int) -> Void)?
 
     /// The length of the whole body, bytes.
     var length: Int { prefix.count + file.size - from + suffix.count }

@@ -41,6 +41,7 @@ struct UploadChunks: AsyncSequence, Sendable {
                 guard let chunk = try await part() else { return nil }
                 guard chunk.readableBytes > 0 else { continue }
                 body.meter?.add(chunk.readableBytes)
+                body.hashed?(chunk.readableBytes)
                 return chunk
             }
         }

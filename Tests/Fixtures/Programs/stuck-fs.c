@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * stuck-fs FOLDER: a file system in user space with one file, `file`, whose readers are never answered:
- * they sleep where no signal reaches them. Says "mounted", and "read" for each of them. It is to be
+ * they sleep where no signal reaches them. So do those who look for `door`. Says "mounted", and "read" or "looked
+ * up" for each of them. It is to be
  * killed: its end is that of the connection, and they are let go. The test that starts it unmounts the folder. */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,6 +47,10 @@ static void serve(const struct fuse_in_header *in, const char *body) {
     return answer(in->unique, 0, &out, sizeof out);
   }
   case FUSE_LOOKUP: {
+    if (strcmp(body, "door") == 0) {
+      fputs("looked up\n", stderr);
+      return;
+    }
     if (strcmp(body, "file") != 0) return answer(in->unique, ENOENT, 0, 0);
     struct fuse_entry_out out = { .nodeid = FILE_NODE,
                                   .entry_valid = 60,
