@@ -1058,7 +1058,7 @@ let package = Package(
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostModel", "BghostNotify",
-                "BghostOwnerSupport", "BghostPolicy",
+                "BghostOwnerSupport", "BghostPolicy", "BghostSchemas",
                 "BghostServices", "BghostStore", "BghostTestSupport", "BghostTransfer",
                 "BghostTransferBridge", "BghostTransferRules", "BghostWire",
             ],

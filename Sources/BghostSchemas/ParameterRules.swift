@@ -19,6 +19,12 @@ package struct ParameterRules: Sendable {
     ///   - over: those of the request, which are laid over them by key.
     /// - Returns: empty also if a text is no object, which another check finds.
     package func faults(base: String, over: String) -> [SchemaFault] {
+        var steps = 0
+        return faults(base: base, over: over, steps: &steps)
+    }
+
+    /// The same; adds the steps that the check took, of which each takes some 30 ns.
+    package func faults(base: String, over: String, steps: inout Int) -> [SchemaFault] {
         // Another check refuses a text that is no object.
         guard !isEmpty, let merged = try? JSONText.overlay(base: base, over: over) else {
             return []
@@ -26,7 +32,8 @@ package struct ParameterRules: Sendable {
         var faults: [SchemaFault] = []
         for schema in schemas {
             // Both may say the same.
-            for fault in schema.faults(in: merged) where !faults.contains(fault) {
+            for fault in schema.faults(in: merged, steps: &steps)
+            where !faults.contains(fault) {
                 faults.append(fault)
             }
         }

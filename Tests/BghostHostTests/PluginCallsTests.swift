@@ -6,6 +6,7 @@ import BghostDispatch
 import BghostModel
 import BghostOwnerSupport
 import BghostPolicy
+import BghostSchemas
 @testable import BghostServices
 import BghostWire
 import Testing
@@ -42,6 +43,43 @@ import Testing
             #expect(daemon.pending.isEmpty)
         }
     }
+
+    /// Such a check takes 30 ms of the thread that enforces limits, and a packet has room for a thousand submissions.
+    @Test func `A submission counts as so many calls as the check of its parameters takes`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let daemon = try TestOwners(actor.reactor)
+            let levels = (0..<20).map { level in
+                let next = ##"{"$ref": "#/$defs/a\##(level + 1)"}"##
+                return ##""a\##(level)": {"anyOf": [\##(next), \##(next)]}"##
+            }.joined(separator: ", ")
+            let schema = ##"{"$ref": "#/$defs/a0", "$defs": {\##(levels), "a20": false}}"##
+            let schemas = HandlerSchemas([("backup", schema)])
+            #expect(schemas.problems.isEmpty)
+            try daemon.submit(parameters: "{}", number: 1)
+            #expect(daemon.plugin.calls.count < 10)
+            daemon.owners.intake.parameters.set(schemas, for: "plugin")
+            try daemon.submit(parameters: "{}", number: 2)
+            await ReactorActor.wait { daemon.executor.replies.count == 2 }
+            let refused = daemon.executor.replies.first { $0.call == 2 }
+            #expect(refused != nil && refused?.status != CallStatus.ok)
+            #expect(daemon.plugin.calls.count >= 1 + (1 << 20) / CallRateLimiter.stepsPerCall)
+        }
+    }
+
+    @Test func `A list counts as so many calls as identifiers are looked at for it`() async throws {
+        try await ReactorActor.run { actor in
+            let daemon = try TestOwners(actor.reactor)
+            try await daemon.submit(earliestBegin: .max)
+            let scheduler = daemon.owners.dispatcher.scheduler
+            #expect(scheduler.pending(ofPlugin: daemon.plugin.index, from: 0).visited == 1)
+            #expect(scheduler.pending(ofPlugin: daemon.plugin.index, from: .max).visited == 0)
+            var calls = CallRateLimiter()
+            calls.charge(steps: 8192)
+            #expect(calls.count == 8)
+        }
+    }
 }
 
 extension TestOwners {
@@ -52,6 +90,17 @@ extension TestOwners {
     fileprivate nonisolated(nonsending) func submit(earliestBegin: Int64) async throws {
         let submission = Submission(task: "backup", earliestBegin: earliestBegin)
         _ = try await owners.intake.submit(submission, isManual: false)
+    }
+
+    fileprivate func submit(parameters: String, number: UInt64) throws {
+        let operation = Call.Operation.submit(
+            task: "backup",
+            parameters: parameters,
+            kind: 0,
+            earliestUnixMilliseconds: 0,
+            needs: 0
+        )
+        try call(operation, number: number)
     }
 
     fileprivate func call(_ operation: Call.Operation, number: UInt64) throws {

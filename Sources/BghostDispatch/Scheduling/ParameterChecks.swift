@@ -99,11 +99,14 @@ package final class ParameterChecks {
         _ submission: Submission
     ) async throws(SubmitError) {
         await waitForSchemas(of: submission.task)
-        try check(submission)
+        var steps = 0
+        try check(submission, steps: &steps)
     }
 
     /// Checks a submission against the schemas that are known now.
-    package func check(_ submission: Submission) throws(SubmitError) {
+    ///
+    /// - Parameter steps: the steps that this took are added, of which each takes some 30 ns.
+    package func check(_ submission: Submission, steps: inout Int) throws(SubmitError) {
         // The scheduler refuses a task that it does not know, and parameters that are too long.
         guard submission.parameters.utf8.count <= Self.parametersBytesMax,
             let index = dispatcher.scheduler.catalog.task(for: submission.task)
@@ -112,7 +115,11 @@ package final class ParameterChecks {
         // bghost itself makes the parameters of the other kinds.
         guard TaskKind.named.contains(task.kind) else { return }
         let rules = ParameterRules([schema(task.parametersSchema), declared(for: task)])
-        let faults = rules.faults(base: task.parameters, over: submission.parameters)
+        let faults = rules.faults(
+            base: task.parameters,
+            over: submission.parameters,
+            steps: &steps
+        )
         guard !faults.isEmpty else { return }
         throw SubmitError(
             .unfitParameters,

@@ -104,9 +104,14 @@ package final class RequestIntake {
     }
 
     /// Checks the parameters of a handler's submission against the schemas that are known now.
-    package func checkParameters(of submission: Submission) throws(SubmitError) {
+    ///
+    /// - Parameter steps: the steps that this took are added.
+    package func checkParameters(
+        of submission: Submission,
+        steps: inout Int
+    ) throws(SubmitError) {
         do throws(SubmitError) {
-            try parameters.check(submission)
+            try parameters.check(submission, steps: &steps)
         } catch {
             counts.add(error.code.refusal)
             throw error

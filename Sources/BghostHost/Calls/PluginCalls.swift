@@ -209,8 +209,10 @@ final class PluginCalls {
                     + " have run, or withdraw some"
             )
         }
+        var steps = 0
+        defer { executor.plugin.calls.charge(steps: steps) }
         do {
-            try intake.checkParameters(of: submission)
+            try intake.checkParameters(of: submission, steps: &steps)
             let made = try intake.check(submission, by: caller.submitter)
             facts.watch(options.requirements)
             // With `keep`, the pending request stays, and nothing is stored.
@@ -317,7 +319,7 @@ final class PluginCalls {
         _ serial: UInt32
     ) {
         guard let index = plugins[plugin]?.index else { return withdrewAll(call, serial) }
-        let (page, next) = dispatcher.scheduler.pending(ofPlugin: index, from: start)
+        let (page, next, _) = dispatcher.scheduler.pending(ofPlugin: index, from: start)
         for (request, _) in page { withdraw(request.task) }
         guard let next else { return withdrewAll(call, serial) }
         reference.perform { $0.withdrawAll(ofPlugin: plugin, from: next, call, serial) }
@@ -336,10 +338,11 @@ final class PluginCalls {
     }
 
     private func replyWithPending(_ call: Call, _ executor: any RunExecutor, from: UInt64) {
-        let (page, next) = dispatcher.scheduler.pending(
+        let (page, next, visited) = dispatcher.scheduler.pending(
             ofPlugin: executor.plugin.index,
             from: Int(clamping: from)
         )
+        executor.plugin.calls.charge(steps: visited)
         let entries = page.map { request, kind in
             PendingEntry(
                 task: request.task,

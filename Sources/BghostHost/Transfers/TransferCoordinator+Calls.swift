@@ -314,10 +314,13 @@ extension TransferCoordinator {
         }
         guard let table else { return replies.answer(call, executor, CallStatus.permission) }
         let (engine, delivery) = (table.engine, table.lastDelivery)
-        let plugin = executor.plugin.name
-        reply(to: call, of: executor) {
+        let (plugin, serial) = (executor.plugin.name, executor.serial)
+        reply(to: call, of: executor) { [reference] in
             await delivery?.value
-            let views = await engine.list(plugin: plugin).filter { view in
+            let all = await engine.list(plugin: plugin)
+            // Each takes about a microsecond.
+            reference.perform { $0.executors[serial]?.plugin.calls.charge(steps: all.count * 32) }
+            let views = all.filter { view in
                 view.record.request.session == session
                     && last.map { view.record.request.id > $0 } ?? true
             }

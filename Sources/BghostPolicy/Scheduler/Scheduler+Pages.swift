@@ -132,11 +132,11 @@ extension Scheduler {
     /// A request that is pending during all calls is in exactly one page.
     ///
     /// - Parameter from: 0, or `next` of the previous page.
-    /// - Returns: `next` is `nil` on the last page.
+    /// - Returns: `next` is `nil` on the last page; `visited` counts the identifiers that were checked.
     package func pending(
         ofPlugin plugin: Int,
         from: Int
-    ) -> (page: [(request: Request, kind: TaskKind)], next: Int?) {
+    ) -> (page: [(request: Request, kind: TaskKind)], next: Int?, visited: Int) {
         let plugin = catalog.current(plugin: plugin) ?? plugin
         var page: [(request: Request, kind: TaskKind)] = []
         let entries = pendingIndex.entries
@@ -155,7 +155,8 @@ extension Scheduler {
                 page.append((request, catalog.tasks[definition].kind))
             }
         }
-        return (page, index < entries.indices.upperBound ? index : nil)
+        let next = index < entries.indices.upperBound ? index : nil
+        return (page, next, max(0, index - max(0, from)))
     }
 
     /// The most requests of a page.
