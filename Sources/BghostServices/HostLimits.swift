@@ -8,6 +8,8 @@ package enum HostLimits {
     package static let retryAfterMaxMilliseconds: UInt64 = 30 * 86_400_000
     /// The maximum number of open calls of one worker.
     package static let callsMax = 256
+    /// The maximum number of crash reports and stacks that a worker sends.
+    package static let reportsMax = 8
     /// The maximum number of different fetches (method and URL) of a run that get idempotency keys.
     package static let fetchesCountedMax = 1024
     /// The maximum size of the frames that wait for a worker, in bytes.

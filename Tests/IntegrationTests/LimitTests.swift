@@ -265,6 +265,25 @@ extension Integration {
             }
         }
 
+        /// Frames that no other limit counts, and that the worker's runtime sends once.
+        @Test(.timeLimit(.minutes(5)), arguments: ["flood-reports", "flood-taken"])
+        func `A flood of any frames ends the run`(task: String) async throws {
+            try await withDaemon(try TestManifest.misbehave(runtime: .seconds(600))) { daemon in
+                let record = try await daemon.runBesideOthers(task)
+                #expect(record.outcome == .killed(.protocolFault(14)), "\(record.message)")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A flood of ends of one run ends its worker`() async throws {
+            try await withDaemon(try TestManifest.misbehave(runtime: .seconds(600))) { daemon in
+                let record = try await daemon.runBesideOthers("flood-ends")
+                #expect(record.outcome == .succeeded, "\(record.message)")
+                let line = try await daemon.line { $0.event == "worker.fault" }
+                #expect(line.plugin == "misbehave" && line.message.contains("(fault 14)"))
+            }
+        }
+
         @Test(.timeLimit(.minutes(5)))
         func `Output below its limit is kept whole`() async throws {
             let limits = WorkerLimits(outputBytes: 512 << 20)

@@ -59,6 +59,19 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
+        func `A run that is killed keeps the line that it had begun`() async throws {
+            let manifest = try TestManifest.misbehave(
+                runtime: .milliseconds(200),
+                grace: .milliseconds(50)
+            )
+            try await withDaemon(manifest, adjust: { durable(&$0) }) { daemon in
+                let record = try await daemon.run("print-and-stay")
+                #expect(record.outcome == .killed(.graceExceeded))
+                #expect(await daemon.host.output(ofRun: record.id) == "no line break\n")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `A run that prints nothing keeps nothing`() async throws {
             try await withDaemon(try manifest("C"), adjust: { durable(&$0) }) { daemon in
                 let record = try await daemon.run("task", #"{"lines":0}"#)

@@ -78,6 +78,8 @@ final class Worker: RunExecutor {
     var errorLines = LineSplitter(bytesMax: HostLimits.outputLineBytesMax)
     /// The last lines of the newest run on stderr.
     private var lastErrorLines: [String] = []
+    /// How many reports it sent, of its crash or of its stacks.
+    var reports = 0
     /// The crash that it reported.
     var crash: Crash?
     /// When it is killed even without a report of its stacks; `.max` if it was not asked for one.

@@ -87,7 +87,11 @@ extension WorkerPool {
                 released(worker, slotIndex)
             case .progress: if try isWithinRate(worker) { try progressed(frame, by: worker) }
             case .log: if try isWithinRate(worker) { try logged(frame, by: worker) }
-            case .call: try calls.called(try Call(frame), by: worker)
+            case .call:
+                let call = try Call(frame)
+                // It has no answer that could refuse it.
+                if case .transfer(.took) = call.operation, try !isWithinRate(worker) { continue }
+                try calls.called(call, by: worker)
             case .confined:
                 // A worker sends this frame once, before it loads any code of the plugin that could forge it.
                 guard !worker.isConfined, worker.handlers.isEmpty else { throw .wrongState }
@@ -99,7 +103,11 @@ extension WorkerPool {
             case .refused:
                 guard worker.state == .loading else { throw .wrongState }
                 refused(worker, try Refused(frame))
-            case .report: reported(try Report(frame), by: worker)
+            case .report:
+                // A worker sends one when it crashes and one before it is killed; to read one takes long.
+                worker.reports += 1
+                guard worker.reports <= HostLimits.reportsMax else { throw .flood }
+                reported(try Report(frame), by: worker)
             case .declared: throw .wrongState
             case .configure, .start, .finish, .cancel, .reply, .part, .explain:
                 throw .wrongDirection
@@ -128,6 +136,10 @@ extension WorkerPool {
 
     private func completed(_ frame: borrowing Frame, by worker: Worker) throws(WireError) {
         let slotIndex = try startedSlot(of: frame.subject, in: worker)
+        // A second one of a run says nothing.
+        if runs.index(of: frame.subject) == nil {
+            guard try isWithinRate(worker) else { return }
+        }
         let completion = try Completed(
             frame,
             payloadBytesMax: worker.plugin.limits.resultBytes

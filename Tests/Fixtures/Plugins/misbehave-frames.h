@@ -130,6 +130,65 @@ HANDLER(flood_refusals) {
   }
 }
 
+/* The head of a frame, behind its length. */
+static size_t frame_head(unsigned char *at, int kind, uint64_t flags, uint64_t subject) {
+  size_t n = 4;
+  at[n++] = (unsigned char)kind;
+  at[n++] = 1;
+  n += number(at + n, flags, 2);
+  return n + number(at + n, subject, 8);
+}
+
+static bg_status send_without_end(const unsigned char *packet, size_t n) {
+  for (int fd = work_socket();;)
+    if (send(fd, packet, n, MSG_NOSIGNAL) < 0 && errno != EAGAIN && errno != EINTR) return BG_E_FAILED;
+}
+
+/* killed(protocolFault(14)): reports of crashes, each with thousands of lines */
+HANDLER(flood_reports) {
+  UNUSED;
+  static unsigned char packet[24000];
+  size_t               n = frame_head(packet, 0x89, 0, 0);
+  size_t               bytes = sizeof packet - n - 4;
+  bytes -= bytes % 4;
+  n += number(packet + n, bytes, 4);
+  for (size_t end = n + bytes; n < end; n += 4) memcpy(packet + n, "S 9\n", 4);
+  number(packet, n, 4);
+  return send_without_end(packet, n);
+}
+
+/* killed(protocolFault(14)): that it took ends of transfers which it never got */
+HANDLER(flood_taken) {
+  (void)plugin;
+  static unsigned char packet[48000];
+  size_t               n = 0;
+  while (n + 64 < sizeof packet) {
+    size_t length = frame_head(packet + n, 0x87, 21, 1000000);
+    length += number(packet + n + length, info->run, 8);
+    length += number(packet + n + length, 7, 8);
+    number(packet + n, length, 4);
+    n += length;
+  }
+  return send_without_end(packet, n);
+}
+
+/* killed(protocolFault(14)) of its worker, once its run has succeeded: it says so again and again */
+HANDLER(flood_ends) {
+  (void)plugin;
+  static unsigned char packet[48000];
+  size_t               n = 0;
+  while (n + 64 < sizeof packet) {
+    size_t length = frame_head(packet + n, 0x83, 0, info->run);
+    length += number(packet + n + length, 0, 8);
+    length += number(packet + n + length, 0, 4);
+    length += number(packet + n + length, 0, 4);
+    length += number(packet + n + length, 0, 4);
+    number(packet + n, length, 4);
+    n += length;
+  }
+  return send_without_end(packet, n);
+}
+
 /* Sends a call of `keep` that names `count` transfers, in the name of a run, and waits to be killed. */
 static bg_status keep_frame(bg_run run, uint32_t count) {
   unsigned char frame[64];

@@ -105,4 +105,12 @@ HANDLER(sleep_forever) {
   return BG_OK;
 }
 
+/* killed(graceExceeded), with the line that it has begun */
+HANDLER(print_and_stay) {
+  UNUSED;
+  printf("no line break");
+  for (;;) pause();
+  return BG_OK;
+}
+
 #endif

@@ -26,7 +26,8 @@ enum TestManifest {
             "daemonize-without-end", "crash-with-daemons", "succeed-with-daemons",
             "run-with-daemons",
             "fall-silent", "ask-in-cancel", "fill-data", "crowd-data", "burrow-in-data",
-            "giant-file", "heed-memory", "heed-cpu",
+            "giant-file", "heed-memory", "heed-cpu", "flood-reports", "flood-taken", "flood-ends",
+            "print-and-stay",
         ] + hostilities.map(\.handler)
 
     /// Handlers of `misbehave` that end soon after they are cancelled.
