@@ -27,6 +27,18 @@ struct NeededLibraries {
     private struct Image {
         var path: String
         var needs: NeededNames
+        /// The folders in which the loader searches for what it needs.
+        var searched: [String]
+        /// Those that count for what these libraries need, too.
+        var passedOn: [String]
+
+        init(_ path: String, _ needs: NeededNames, neededBy parent: Image? = nil) {
+            let inherited = parent?.passedOn ?? []
+            self.path = path
+            self.needs = needs
+            searched = needs.hasRunPath ? needs.folders : needs.folders + inherited
+            passedOn = needs.hasRunPath ? inherited : searched
+        }
     }
 
     /// The needed libraries; each follows the libraries that it needs itself.
@@ -35,7 +47,7 @@ struct NeededLibraries {
     ///   - path: the absolute path of the plugin's library.
     ///   - held: its held copy, if there is one.
     func find(_ path: String, held: HeldLibrary?) throws -> [NeededLibrary] {
-        let own = Image(path: path, needs: try needs(of: path, held))
+        let own = Image(path, try needs(of: path, held))
         var found = Found(paths: [path])
         try add(own, own, to: &found)
         return found.libraries
@@ -52,7 +64,7 @@ struct NeededLibraries {
             throw Untrusted(message: "\(image.path) needs more than \(Self.namesMax) libraries")
         }
         for name in image.needs.names {
-            guard let library = try find(name, for: image, own),
+            guard let library = try find(name, for: image),
                 found.paths.insert(library.path).inserted
             else { continue }
             guard found.paths.count <= Self.librariesMax else {
@@ -74,22 +86,57 @@ struct NeededLibraries {
         return try NeededNames(descriptor: held.descriptor, path: path, budget: budget)
     }
 
-    /// Finds a library like the loader: in the folders of the library that needs it, then in the plugin's.
+    /// Finds a library like the loader: in the folders of the library that needs it, then in those of the libraries
+    /// that needed that one, as far as they pass them on.
     ///
     /// - Returns: `nil` if the library is in none of these folders, which means that it belongs to
     ///   the system.
-    private func find(_ name: String, for image: Image, _ own: Image) throws -> Image? {
+    private func find(_ name: String, for image: Image) throws -> Image? {
         if name.contains("/") { return try findPath(name, for: image) }
-        for folder in (image.needs.folders + own.needs.folders).prefix(Self.foldersMax) {
+        for folder in image.searched.prefix(Self.foldersMax) {
             guard !budget.isSpent else { throw ImageError(image.path, .overBudget) }
+            guard !folder.contains("$") || trust.allowsUntrustedFiles else {
+                throw Untrusted(
+                    message:
+                        "\(image.path) has its libraries searched for in `\(folder)`, whose `$` the"
+                        + " loader replaces by what fits the machine; link it with the folder's name"
+                )
+            }
             let file = folder + "/" + name
-            guard access(file, F_OK) == 0 else { continue }
-            if Self.isSystem(folder) { return nil }
-            guard let needs = try needs(ofLibrary: file) else { continue }
+            let isThere = access(file, F_OK) == 0
+            if Self.isSystem(folder) {
+                if isThere { return nil }
+                continue
+            }
+            try checkVariants(of: name, in: folder, for: image, besides: isThere)
+            guard isThere, let needs = try needs(ofLibrary: file) else { continue }
             try check(file, neededBy: image.path)
-            return Image(path: file, needs: needs)
+            return Image(file, needs, neededBy: image)
         }
         return nil
+    }
+
+    /// Refuses a variant for newer processors, which the loader prefers, if it stands alone or others could change it.
+    private func checkVariants(
+        of name: String,
+        in folder: String,
+        for image: Image,
+        besides isThere: Bool
+    ) throws(Untrusted) {
+        let variants = folder + "/glibc-hwcaps"
+        guard access(variants, F_OK) == 0 else { return }
+        for level in ["x86-64-v4", "x86-64-v3", "x86-64-v2"] {
+            let file = "\(variants)/\(level)/\(name)"
+            guard access(file, F_OK) == 0 else { continue }
+            try check(file, neededBy: image.path)
+            guard isThere || trust.allowsUntrustedFiles else {
+                throw Untrusted(
+                    message:
+                        "\(image.path) needs \(file), which not every machine loads; put a plain \(name)"
+                        + " into \(folder)"
+                )
+            }
+        }
     }
 
     /// Reads the needs of a library.
@@ -118,7 +165,7 @@ struct NeededLibraries {
         guard access(name, F_OK) == 0, !Self.isSystem(name) else { return nil }
         let needs = try NeededNames(path: name, budget: budget)
         try check(name, neededBy: image.path)
-        return Image(path: name, needs: needs)
+        return Image(name, needs, neededBy: image)
     }
 
     private func check(_ file: String, neededBy image: String) throws(Untrusted) {

@@ -18,6 +18,8 @@ struct DynamicTable {
         static let flags: UInt64 = 30
         static let gnuHash: UInt64 = 0x6FFF_FEF5
         static let flags1: UInt64 = 0x6FFF_FFFB
+        /// DT_AUXILIARY and DT_FILTER.
+        static let filters: Set<UInt64> = [0x7FFF_FFFD, 0x7FFF_FFFF]
     }
 
     private static let entriesMax = 4096
@@ -83,6 +85,15 @@ struct DynamicTable {
     func needed() throws(ImageError) -> [String] {
         var names: [String] = []
         for entry in entries where entry.tag == Tag.needed {
+            names.append(try text(at: entry.value))
+        }
+        return names
+    }
+
+    /// The libraries that the loader also loads, because this one hands symbols of them out.
+    func filters() throws(ImageError) -> [String] {
+        var names: [String] = []
+        for entry in entries where Tag.filters.contains(entry.tag) {
             names.append(try text(at: entry.value))
         }
         return names

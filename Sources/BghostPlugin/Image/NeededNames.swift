@@ -7,9 +7,13 @@ internal import Glibc
 /// It leaves out the library's symbols and notes, of which there may be any number.
 package struct NeededNames: Equatable, Sendable {
     var identity: FileIdentity
+    /// Those of `DT_NEEDED`, and of `DT_AUXILIARY` and `DT_FILTER`, which the loader loads too.
     package var names: [String]
-    /// Absolute paths.
+    /// Absolute paths, in which the loader may replace `$LIB` and `$PLATFORM`.
     package var folders: [String]
+    /// Whether the folders are for this library's own needs only (`DT_RUNPATH`), and not for those of the libraries
+    /// that it needs, too (`DT_RPATH`).
+    package var hasRunPath: Bool
     /// The name under which other libraries need it.
     package var soname: String?
 
@@ -27,7 +31,8 @@ package struct NeededNames: Equatable, Sendable {
         let dynamic = try DynamicTable(ELFLayout(file))
         guard !dynamic.isProgram else { throw ImageError(path, .notLibrary(kind: "a program")) }
         identity = file.identity
-        names = try dynamic.needed()
+        names = try dynamic.needed() + dynamic.filters()
+        hasRunPath = dynamic[DynamicTable.Tag.runpath] != nil
         folders = Self.folders(try dynamic.folders(), of: path)
         soname = try dynamic.soname()
     }

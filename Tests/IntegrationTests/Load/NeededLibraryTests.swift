@@ -74,6 +74,99 @@ extension Integration {
             }
         }
 
+        /// Links a library of one C text in a folder, and returns its path.
+        private func link(
+            _ name: String,
+            in place: String,
+            _ text: String,
+            _ flags: [String]
+        ) throws -> String {
+            let source = try folder.write(text, to: name + ".c")
+            let library = "\(place)/\(name).so"
+            let made = try Command.run(
+                [Toolchain.c, "-shared", "-fPIC", "-o", library, source, "-Wl,-soname,\(name).so"]
+                    + flags
+            )
+            try #require(made.exitCode == 0, "\(made.error)")
+            return library
+        }
+
+        /// The other ways in which the loader comes to a library of a plugin.
+        enum Way: String, CaseIterable {
+            case auxiliary
+            case filter
+            case variant
+            case variantAlone
+            case pathOfNeeded
+            case placeholder
+        }
+
+        /// Builds the plugin anew, so that the loader would load a library that everybody can change.
+        ///
+        /// - Returns: what must be said of it.
+        private func open(_ way: Way) throws -> String {
+            let rpath = "-Wl,-rpath,\(folder.path)"
+            var flags = [rpath]
+            let library: String
+            switch way {
+            case .auxiliary, .filter:
+                library = helper
+                flags.append("-Wl,--\(way.rawValue)=libhelper.so")
+            case .variant, .variantAlone:
+                let place = folder.file("glibc-hwcaps/x86-64-v2")
+                try #require(
+                    mkdir(folder.file("glibc-hwcaps"), 0o755) == 0 && mkdir(place, 0o755) == 0
+                )
+                library = "\(place)/libhelper.so"
+                flags += ["-L" + folder.path, "-Wl,--no-as-needed", "-lhelper"]
+                try File.write(try File.read(helper), to: library)
+            case .pathOfNeeded:
+                let deep = folder.file("deep")
+                try #require(mkdir(deep, 0o755) == 0)
+                let all = ["-Wl,--no-as-needed", "-L" + deep, "-L" + folder.path]
+                library = try link("libleaf", in: deep, "int leaf;", [])
+                _ = try link("liblow", in: deep, "int low;", all + ["-lleaf"])
+                let older = ["-Wl,--disable-new-dtags", "-Wl,-rpath,\(deep)"]
+                _ = try link("libmiddle", in: folder.path, "int middle;", all + older + ["-llow"])
+                flags += all + ["-Wl,-rpath-link,\(deep)", "-lmiddle"]
+            case .placeholder:
+                library = helper
+                flags = [
+                    "-Wl,-rpath,\(folder.path)/$LIB", "-L" + folder.path, "-Wl,--no-as-needed",
+                    "-lhelper",
+                ]
+            }
+            let source = PackageRoot.path + "/Tests/Fixtures/Plugins/good.c"
+            let made = try Command.run(
+                [
+                    Toolchain.c, "-shared", "-fPIC", "-fvisibility=hidden", "-O1", "-D_GNU_SOURCE",
+                    "-I" + Fixture.include, source, "-o", plugin,
+                ] + flags
+            )
+            try #require(made.exitCode == 0, "\(made.error)")
+            if way == .variantAlone {
+                unlink(helper)
+                return "\(plugin) needs \(library), which not every machine loads"
+            }
+            try #require(chmod(library, 0o666) == 0)
+            if way == .placeholder {
+                return "\(plugin) has its libraries searched for in `\(folder.path)/$LIB`"
+            }
+            let needing = way == .pathOfNeeded ? folder.file("deep/liblow.so") : plugin
+            return "\(needing) needs \(library), and \(library) can be written by"
+        }
+
+        @Test(.timeLimit(.minutes(5)), arguments: Way.allCases)
+        func `No way of the loader leads to a library that others can change`(
+            way: Way
+        ) async throws {
+            let said = try open(way)
+            try await withDaemon(try manifest()) { daemon in
+                let problem = try await problem(daemon)
+                #expect(problem.hasPrefix(said), "\(problem)")
+            }
+        }
+
         @Test(.timeLimit(.minutes(5)))
         func `A pinned plugin wants the libraries pinned that it needs`() async throws {
             let sum = try HeldLibrary(path: plugin).sha256
