@@ -203,6 +203,25 @@ import Testing
         }
     }
 
+    @Test func `The filter refuses pages that no limit counts`() throws {
+        for policy in [
+            SystemCallPolicy(), SystemCallPolicy(opensSockets: true, startsProcesses: true),
+        ] {
+            let numbers = Self.numbers(policy, seed: 8)
+            let machine = FilterMachine(
+                Self.program(policy, numbers).replacingOwnProcess(by: 77)
+            )
+            let number = try #require(numbers["mmap"])
+            // MAP_PRIVATE and MAP_ANONYMOUS, with MAP_HUGETLB and a size of it
+            for (kind, isAllowed) in [(0x22, true), (0x40022, false), (0x5404_0022, false)]
+                as [(UInt64, Bool)]
+            {
+                let answer = try machine.answer(Self.machine, number, [0, 4096, 3, kind])
+                #expect((answer == FilterProgram.Answer.allow) == isAllowed)
+            }
+        }
+    }
+
     @Test func `Preallocation fails as on a file system without it`() throws {
         let numbers = Self.numbers(SystemCallPolicy(), seed: 7)
         let machine = FilterMachine(Self.program(SystemCallPolicy(), numbers).instructions)

@@ -71,11 +71,12 @@ package struct SystemCallPolicy: Equatable, Sendable {
         // glibc tries clone3 first, whose flags a filter cannot read.
         rules["clone3"] = .refuse(Refusal.notImplemented)
         rules["memfd_create"] = .refuse(Refusal.notPermitted)
-        var mapping: [ArgumentRule] = []
+        // Such pages are of a pool of the machine, and neither the resident size nor a controller counts them.
+        var mapping: [ArgumentRule] = [.lacks(3, Self.mapHuge)]
         // MAP_SHARED is one bit of the type, which MAP_SHARED_VALIDATE also has.
         if !sharesMemory { mapping.append(.lacksOne(3, Self.mapShared | Self.mapAnonymous)) }
         if !writesCode { mapping.append(.lacksOne(2, Self.write | Self.execute)) }
-        if !mapping.isEmpty { rules["mmap"] = .when(mapping) }
+        rules["mmap"] = .when(mapping)
         if !writesCode {
             // Libraries are mapped as code directly, so memory never has to become executable later.
             rules["mprotect"] = .when([.lacks(2, Self.execute)])
@@ -134,6 +135,8 @@ package struct SystemCallPolicy: Equatable, Sendable {
     private static let punchHole: UInt32 = 3
     private static let mapShared: UInt32 = 1
     private static let mapAnonymous: UInt32 = 0x20
+    /// MAP_HUGETLB.
+    private static let mapHuge: UInt32 = 0x40000
 
     /// CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; CLONE_PTRACE; and
     /// CLONE_PARENT, which would create a child of the daemon.

@@ -6,6 +6,9 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -245,6 +248,61 @@ ACT(shared_device) {
   close(fd);
   return error;
 }
+/* Neither the size of a process nor a control group shows pages of the machine's pool; here it has none. */
+ACT(huge_pages) {
+  IGNORED;
+  void *page = mmap(0, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+  if (page == MAP_FAILED) return errno == ENOMEM ? 0 : errno;
+  munmap(page, 2 << 20);
+  return 0;
+}
+ACT(secret_memory) { IGNORED; return opened((int)syscall(447, O_CLOEXEC)); }
+ACT(semaphores) {
+  IGNORED;
+  int id = semget(IPC_PRIVATE, 1, 0600);
+  if (id < 0) return errno;
+  semctl(id, 0, IPC_RMID);
+  return 0;
+}
+ACT(messages) {
+  IGNORED;
+  int id = msgget(IPC_PRIVATE, 0600);
+  if (id < 0) return errno;
+  msgctl(id, IPC_RMID, 0);
+  return 0;
+}
+ACT(message_queue) {
+  IGNORED;
+  int error = opened((int)syscall(SYS_mq_open, "bghost-escape", O_RDWR | O_CREAT | O_CLOEXEC, 0600, 0));
+  if (!error) syscall(SYS_mq_unlink, "bghost-escape");
+  return error;
+}
+/* The kernel's memory behind a pipe: 64 KiB, unless it is made larger or is lent pages. */
+static int with_pipe(int (*act)(int end)) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) < 0) return errno;
+  int error = act(ends[1]);
+  close(ends[0]);
+  close(ends[1]);
+  return error;
+}
+static int enlarge(int end) { return result(fcntl(end, F_SETPIPE_SZ, 1 << 20)); }
+static int lend(int end) {
+  static char  page[4096];
+  struct iovec part = { page, sizeof page };
+  return vmsplice(end, &part, 1, 0) < 0 ? errno : 0;
+}
+ACT(pipe_size) { IGNORED; return with_pipe(enlarge); }
+ACT(lent_pages) { IGNORED; return with_pipe(lend); }
+ACT(own_memory) { IGNORED; return opened(open("/proc/self/mem", O_RDWR | O_CLOEXEC)); }
+ACT(terminal) { IGNORED; return opened(open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)); }
+ACT(add_key) { IGNORED; return result(syscall(SYS_add_key, "user", "escape", "x", 1, -2)); }
+ACT(performance) {
+  char attributes[64] = { 0 };
+  IGNORED;
+  return opened((int)syscall(SYS_perf_event_open, attributes, 0, -1, -1, 0));
+}
+ACT(watch_mounts) { IGNORED; return opened((int)syscall(SYS_fanotify_init, 0, O_RDONLY)); }
 ACT(io_uring) {
   char parameters[256] = { 0 };
   IGNORED;

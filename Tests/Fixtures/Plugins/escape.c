@@ -24,7 +24,10 @@ static const struct act {
   NAME(set_id_chmod), NAME(set_id_fchmod), NAME(set_id_fchmodat), NAME(set_id_fchmodat2),
   NAME(set_id_creat), NAME(set_id_open), NAME(set_id_unnamed), NAME(set_id_in_memory),
   NAME(set_id_folder), NAME(set_capability), NAME(preallocate), NAME(shared_pages),
-  NAME(shared_device),
+  NAME(shared_device), NAME(set_id_node), NAME(set_id_fifo), NAME(file_handle), NAME(lease),
+  NAME(huge_pages), NAME(secret_memory), NAME(semaphores), NAME(messages), NAME(message_queue),
+  NAME(pipe_size), NAME(lent_pages), NAME(own_memory), NAME(terminal), NAME(add_key),
+  NAME(performance), NAME(watch_mounts),
   NAME(ask_socket), NAME(ask_from_child), NAME(ask_from_orphan),
 };
 
