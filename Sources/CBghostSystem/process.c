@@ -12,7 +12,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -161,4 +163,17 @@ int bgs_limit_file_size(int pid, uint64_t bytes) {
 int bgs_pipe(int fds[2]) {
   if (pipe2(fds, O_CLOEXEC) < 0) return -errno;
   return fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+static const char capabilities[] = "security.capability";
+
+int bgs_has_capabilities(const char *path) { return getxattr(path, capabilities, NULL, 0) > 0; }
+
+int bgs_remove_capabilities(const char *path) {
+  return removexattr(path, capabilities) == 0 || errno == ENODATA ? 0 : -errno;
+}
+
+int bgs_uses_swap(void) {
+  struct sysinfo machine;
+  return sysinfo(&machine) == 0 && machine.totalswap > machine.freeswap;
 }

@@ -101,6 +101,34 @@ import Testing
         #expect(stat(outside.file("program"), &status) == 0 && status.st_mode & 0o7777 == 0o4755)
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root may give a program capabilities"))
+    func `Capabilities are taken from what has them`() throws {
+        // vfs_cap_data of version 2: CAP_SETUID, effective at once
+        let give =
+            "import os, sys; os.setxattr(sys.argv[1], 'security.capability',"
+            + " b'\\x01\\0\\0\\2\\x80\\0\\0\\0' + bytes(12))"
+        func has(_ path: String) throws -> Bool {
+            let look =
+                "import os, sys; sys.exit('security.capability' not in os.listxattr(sys.argv[1]))"
+            return try Command.run(["python3", "-c", look, path]).exitCode == 0
+        }
+        for program in ["a", "b"] {
+            let path = try folder.write([1], to: program)
+            #expect(chmod(path, 0o755) == 0)
+            let given = try Command.run(["python3", "-c", give, path])
+            try #require(given.exitCode == 0, "\(given.error)")
+            #expect(try has(path))
+        }
+        let outside = try TemporaryDirectory()
+        #expect(link(folder.file("b"), outside.file("program")) == 0)
+        let found = usage()
+        #expect(found.problem == nil && Set(found.stripped) == ["a", "b"], "\(found.stripped)")
+        #expect(try !has(folder.file("a")))
+        #expect(access(folder.file("b"), F_OK) != 0)
+        #expect(try has(outside.file("program")))
+        #expect(usage().stripped.isEmpty)
+    }
+
     @Test func `Known open files count`() {
         let found = FolderUsage(of: folder.path, besides: 100, bytesMax: 99, entriesMax: 10)
         #expect(found.problem == .tooLarge)

@@ -34,4 +34,20 @@ import Testing
     {
         #expect(OwnProcess.residentPages(Array(text.utf8)) == pages)
     }
+
+    /// A plugin can have its memory moved to swap, where its resident memory does not show it.
+    @Test func `What is in swap counts as memory`() {
+        let rollup = Array(
+            "Rss: 900 kB\nPss:     100 kB\nPss_Dirty: 7 kB\nSwap: 60 kB\nSwapPss:   40 kB\n".utf8
+        )
+        #expect(ProcessTree.share(rollup) == 140 << 10)
+        #expect(ProcessTree.share(Array("Pss: 100 kB\n".utf8)) == 100 << 10)
+        #expect(ProcessTree.share([]) == nil)
+        let status = Array(
+            "Name:\tx\nRssAnon:\t  100 kB\nRssFile:\t 5 kB\nRssShmem:\t 20 kB\nVmSwap:\t 3 kB\n"
+                .utf8
+        )
+        #expect(ProcessTree.privateBytes(status) == 123 << 10)
+        #expect(ProcessMemory.number("VmSwap:", in: status) == 3)
+    }
 }

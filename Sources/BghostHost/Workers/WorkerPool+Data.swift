@@ -66,13 +66,13 @@ extension WorkerPool {
         }
     }
 
-    /// Logs that the daemon removed set-user-ID or set-group-ID bits, which would grant the owner's rights.
+    /// Logs that the daemon removed what would give others rights: set-user-ID, set-group-ID or capabilities.
     private func noteStripped(_ file: String, _ count: Int, of plugin: PluginSlot) {
         let others = count > 1 ? " and " + CountText.of(count - 1, "other") : ""
         log.write(
             .error,
             "plugin.set_id",
-            "took set-user-ID or set-group-ID from `\(PrintableText.escaped(file))`\(others) in"
+            "took set-user-ID, set-group-ID or capabilities from `\(PrintableText.escaped(file))`\(others) in"
                 + " \(plugin.dataDirectory)",
             plugin: plugin.name
         )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CBghostSystem
 internal import Glibc
 
 /// The disk usage of a folder and everything below it, without following links.
@@ -25,6 +26,7 @@ package struct FolderUsage: Equatable, Sendable {
     private var isUnsteady = false
     /// Whether a file disappeared during the count.
     private var isIncomplete = false
+    private var isRoot = geteuid() == 0
     /// How many files were looked at again.
     private var again = 0
 
@@ -58,7 +60,7 @@ package struct FolderUsage: Equatable, Sendable {
     /// Counts a folder; blocks until it is done.
     ///
     /// It stops when it exceeds `bytesMax` or `entriesMax`. On the way it removes set-user-ID and
-    /// set-group-ID from files.
+    /// set-group-ID from files, and capabilities from programs.
     ///
     /// - Parameters:
     ///   - besides: bytes that are known to be taken besides.
@@ -170,6 +172,7 @@ package struct FolderUsage: Equatable, Sendable {
         }
         let kind = status.st_mode & S_IFMT
         if kind == S_IFREG, status.st_mode & (S_ISUID | S_ISGID) != 0 { strip(name, in: folder) }
+        if kind == S_IFREG, status.st_mode & 0o111 != 0 { stripCapabilities(name, in: folder) }
         entries += 1
         bytes += blocks(of: name, in: folder, status) * 512
         if entries > entriesMax { problem = .tooManyEntries }
@@ -220,5 +223,24 @@ package struct FolderUsage: Equatable, Sendable {
             ? unlinkat(folder, name, 0)
             : chmod("/proc/self/fd/\(file)", status.st_mode & 0o1777)
         if result != 0, errno != ENOENT { problem = .setID(errno) }
+    }
+
+    /// Removes capabilities from a program; nothing without root, whom alone they would give rights of.
+    private mutating func stripCapabilities(_ name: UnsafePointer<CChar>, in folder: Int32) {
+        guard isRoot else { return }
+        let file = openat(folder, name, Self.pathOnly | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        let path = "/proc/self/fd/\(file)"
+        guard bgs_has_capabilities(path) != 0 else { return }
+        if stripped.count < Self.namesMax { stripped.append(String(cString: name)) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return }
+        guard status.st_nlink > 1 else {
+            let result = bgs_remove_capabilities(path)
+            if result != 0 { problem = .setID(0 - result) }
+            return
+        }
+        if unlinkat(folder, name, 0) != 0, errno != ENOENT { problem = .setID(errno) }
     }
 }

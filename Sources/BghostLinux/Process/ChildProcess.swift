@@ -117,14 +117,20 @@ package final class ChildProcess {
         return bgs_cpu_ns(pid, &used) == 0 ? used : nil
     }
 
-    /// Measures the resident memory, bytes.
+    /// Measures the resident memory and what is in swap, bytes.
     package func sampleMemory() -> UInt64? {
-        guard var resident = residentBytes else { return nil }
+        guard var used = residentBytes else { return nil }
         // If the first thread has ended, the process's own file shows no memory; the files of other
         // threads do.
-        if resident == 0 { resident = threadNumbers.lazy.compactMap(residentBytes).max() ?? 0 }
-        peakSeen = max(peakSeen ?? 0, resident)
-        return resident
+        if used == 0 {
+            used = threadNumbers.lazy.compactMap(residentBytes).max() ?? 0
+            let tasks = threadNumbers.lazy.map { "/proc/\(self.pid)/task/\($0)" }
+            used += tasks.map(ProcessMemory.swapped).max() ?? 0
+        } else {
+            used += ProcessMemory.swapped("/proc/\(pid)")
+        }
+        peakSeen = max(peakSeen ?? 0, used)
+        return used
     }
 
     /// The ids of its threads, as far as they can be listed.

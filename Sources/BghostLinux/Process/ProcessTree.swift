@@ -38,16 +38,33 @@ package struct ProcessTree: Equatable, Sendable {
     /// The processor time of a group and of all processes that were in it, nanoseconds; `nil` if it
     /// cannot be read.
     package static func processorTime(ofGroup group: String) -> Int64? {
-        value(of: "usage_usec", in: "\(group)/cpu.stat").map { Int64(clamping: $0) &* 1000 }
+        readFile("\(group)/cpu.stat", bytesMax: 8192)
+            .flatMap { ProcessMemory.number("usage_usec", in: $0) }
+            .map { Int64(clamping: $0) &* 1000 }
     }
 
     /// The proportional set size, or the memory that is not backed by files where that cannot be
-    /// read.
+    /// read; both with what is in swap.
     private static func memory(of pid: Int32) -> UInt64? {
-        if let share = value(of: "Pss:", in: "/proc/\(pid)/smaps_rollup") { return share << 10 }
-        let status = "/proc/\(pid)/status"
-        guard let anonymous = value(of: "RssAnon:", in: status) else { return nil }
-        return (anonymous + (value(of: "RssShmem:", in: status) ?? 0)) << 10
+        if let text = readFile("/proc/\(pid)/smaps_rollup", bytesMax: 8192),
+            let bytes = share(text)
+        {
+            return bytes
+        }
+        return readFile("/proc/\(pid)/status", bytesMax: 8192).flatMap(privateBytes)
+    }
+
+    /// - Parameter text: the kernel's `smaps_rollup`.
+    static func share(_ text: [UInt8]) -> UInt64? {
+        guard let resident = ProcessMemory.number("Pss:", in: text) else { return nil }
+        return (resident + (ProcessMemory.number("SwapPss:", in: text) ?? 0)) << 10
+    }
+
+    /// - Parameter text: the kernel's `status`.
+    static func privateBytes(_ text: [UInt8]) -> UInt64? {
+        guard let anonymous = ProcessMemory.number("RssAnon:", in: text) else { return nil }
+        let others = ["RssShmem:", "VmSwap:"].compactMap { ProcessMemory.number($0, in: text) }
+        return others.reduce(anonymous, +) << 10
     }
 
     /// The processor time of the process and of its children that have ended and been reaped.
@@ -63,17 +80,6 @@ package struct ProcessTree: Equatable, Sendable {
         else { return own }
         let tick = 1_000_000_000 / Int64(max(1, sysconf(Int32(_SC_CLK_TCK))))
         return own + Int64(clamping: user + system) &* tick
-    }
-
-    /// The first number on the line that starts with a key.
-    private static func value(of key: String, in path: String) -> UInt64? {
-        guard let text = readFile(path, bytesMax: 8192) else { return nil }
-        let key = Array(key.utf8)
-        for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: key) {
-            return line.dropFirst(key.count).split { $0 == UInt8(ascii: " ") || $0 == 9 }.first
-                .flatMap { decimal($0) }
-        }
-        return nil
     }
 }
 

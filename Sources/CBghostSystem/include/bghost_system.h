@@ -149,5 +149,11 @@ int bgs_lock_file(const char *path, int64_t wait_ms);
 /* Opens a path below a folder for reading; it cannot lead out of the folder. Never blocks on a
  * FIFO. */
 int bgs_open_beneath(int folder, const char *path);
+/* Whether a program has file capabilities. It follows links. */
+int bgs_has_capabilities(const char *path);
+/* Takes them away. Returns 0, also if there are none, or a negative errno. */
+int bgs_remove_capabilities(const char *path);
+/* Whether any memory of this machine is in swap. */
+int bgs_uses_swap(void);
 
 #endif
