@@ -312,6 +312,24 @@ extension Integration {
             }
         }
 
+        @Test(.timeLimit(.minutes(5)))
+        func `A run without a cancel_fd says so`() async throws {
+            let limits = WorkerLimits(descriptors: 40)
+            let manifest = try Self.manifest("show-descriptor", limits, runsPerWorker: 2, runs: 2)
+            try await withDaemon(manifest) { daemon in
+                let first = try await daemon.begin("show-descriptor", #"{"leak":"yes"}"#)
+                try await daemon.line(LogFilter(run: first.id)) {
+                    $0.message.hasPrefix("descriptor ")
+                }
+                let second = try await daemon.begin("show-descriptor")
+                #expect(second.pid == first.pid)
+                let filter = LogFilter(run: second.id)
+                try await daemon.line(filter) { $0.message == "descriptor -1" }
+                let line = try await daemon.line(filter) { $0.level == .warning }
+                #expect(line.message.contains("it has no `cancel_fd`"), "\(line.message)")
+            }
+        }
+
         // By a timer the daemon sees what a worker uses. The kernel counts timers for the user, and without root
         // the daemon and all workers have the same one.
         @Test(.timeLimit(.minutes(5)))

@@ -229,7 +229,18 @@ package final class PluginRuntime: @unchecked Sendable {
             info.pointee.task = UnsafePointer(bitPattern: address)
         }
         slot.show()
+        if slot.cancelDescriptor < 0 { noteMissingDescriptor(start.run) }
         return true
+    }
+
+    /// Logs that a run cannot wait for its cancellation with `poll()`.
+    private func noteMissingDescriptor(_ run: UInt64) {
+        var text =
+            "it has no `cancel_fd`, since its worker can open no more descriptors: the plugin has them"
+            + " open, or raise `limits.descriptors`"
+        text.withUTF8 {
+            events.log(run: run, level: 3, dropped: 0, text: UnsafeRawBufferPointer($0))
+        }
     }
 
     /// Calls start() and handles its return value.

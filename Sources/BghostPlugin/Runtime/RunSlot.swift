@@ -131,7 +131,8 @@ final class RunSlot: @unchecked Sendable {
     /// Opens the cancel descriptor if there is none.
     func prepareCancelDescriptor() {
         guard cancelDescriptor < 0 else { return }
-        cancelDescriptor = bgs_eventfd()
+        // -1 is what the ABI promises where there is none.
+        cancelDescriptor = max(-1, bgs_eventfd())
     }
 
     func signalCancelDescriptor() {

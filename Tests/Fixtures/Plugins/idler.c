@@ -241,7 +241,10 @@ HANDLER(crowd) {
 /* Logs "descriptor N" for its cancel_fd. */
 HANDLER(show_descriptor) {
   (void)plugin;
-  char line[32];
+  char   line[32];
+  size_t need = 0;
+  if (host->param(host, info->run, TEXT("/leak"), line, sizeof line, &need) == BG_OK)
+    while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) continue;
   snprintf(line, sizeof line, "descriptor %d", info->cancel_fd);
   say(info->run, line);
   return BG_PENDING;
