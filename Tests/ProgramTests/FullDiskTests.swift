@@ -141,6 +141,9 @@ struct FullDiskTests {
         let doctor = try bghost(["doctor"])
         #expect(doctor.exitCode != 0)
         #expect(doctor.output.contains("the store has been failing since"), "\(doctor.output)")
+        #expect(status.exitCode == 5, "\(status)")
+        let ready = try UnixClient(control).get("/readyz")
+        #expect(ready.contains(" 503 ") && ready.contains("the store has been failing"), "\(ready)")
 
         unlink(ballast)
         // An operator's command is tried at once.

@@ -239,7 +239,7 @@ struct FullJournalTests {
 }
 
 /// A client of the control socket that asks once.
-private struct UnixClient {
+struct UnixClient {
     private let socket: Int32
 
     init(_ path: String) throws {
