@@ -18,13 +18,14 @@ final class WorkerEventSink: RuntimeEventSink {
         bgs_flush_output()
         let flags: UInt16 =
             (completion.isReleased ? 1 : 0) | (ForeignFunction.isProcessWorn ? 2 : 0)
-            | (bgs_has_printed() != 0 ? 4 : 0)
+            | (bgs_has_printed() != 0 ? 4 : 0) | (completion.error == nil ? 0 : 8)
         link.send(mayWait: mayWait) { packets in
             packets.frame(.completed, flags: flags, subject: completion.run) { fields in
                 fields.integer(completion.retryAfterMilliseconds)
                 fields.integer(completion.status)
                 fields.text(completion.message)
                 fields.text(completion.payload)
+                completion.error?.write(to: &fields)
             }
         }
     }

@@ -42,6 +42,7 @@ import Testing
                 #expect(stored.kind == .processing)
                 #expect(stored.origin == record.origin)
                 #expect(stored.details?.crash == record.details?.crash)
+                #expect(stored.details?.error == record.details?.error)
                 // A list of runs does not read what they printed.
                 #expect(stored.details?.output == "")
                 #expect(store.store.output(ofRun: id) == "one\ntwo é\n")

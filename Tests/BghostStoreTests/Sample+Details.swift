@@ -21,6 +21,7 @@ extension Sample {
                 address: "0x0",
                 stacks: [CrashReport.ThreadStack(thread: "main 7", frames: ["a", "b"])]
             ),
+            error: RunError(type: "ParseError", file: "é/x.swift", line: .max),
             output: output
         )
         return record

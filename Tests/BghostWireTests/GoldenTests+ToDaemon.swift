@@ -86,6 +86,23 @@ extension GoldenTests {
                 """
         ),
         Sample(
+            name: "completed with an error",
+            message: .completed(
+                Completed(
+                    run: 5,
+                    status: -1,
+                    message: "m",
+                    isReleased: true,
+                    error: HandlerError(type: "E", file: "a.c", line: 9)
+                )
+            ),
+            hex: """
+                35000000 83 01 0900 0500000000000000
+                0000000000000000 ffffffff  01000000 6d  00000000
+                09000000  01000000 45  03000000 612e63
+                """
+        ),
+        Sample(
             name: "released",
             message: .released(run: 5),
             hex: "10000000 84 01 0000 0500000000000000"

@@ -138,6 +138,11 @@ extension Engine {
         }
         if !completion.message.isEmpty { history[run.place].record.message = completion.message }
         if !completion.payload.isEmpty { history[run.place].record.result = completion.payload }
+        if let error = completion.error {
+            history[run.place].record.details = RunDetails(
+                error: RunError(type: error.type, file: error.file, line: error.line)
+            )
+        }
         if completion.retryAfterMilliseconds > 0 {
             let milliseconds = UInt64(min(completion.retryAfterMilliseconds, Self.retryAfterMax))
             runs[number]?.retryAfter = milliseconds * 1_000_000

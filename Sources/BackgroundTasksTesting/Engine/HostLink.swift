@@ -74,7 +74,8 @@ final class HostLink: RuntimeEventSink, RuntimeClock {
             retryAfterMilliseconds: completion.retryAfterMilliseconds,
             message: Self.text(completion.message),
             payload: Self.text(completion.payload),
-            isReleased: completion.isReleased
+            isReleased: completion.isReleased,
+            error: completion.error
         )
         core?.change { $0.completed(completed) }
         if completion.isReleased { closeIfFree() }

@@ -21,6 +21,9 @@ extension TestHost {
         public let stopReason: BackgroundTasks.StopReason?
         /// The message of the handler or the host about the end; "" if there is none.
         public let message: String
+        /// The type of the error with which the handler failed, and where it was made; `nil` if unknown, or
+        /// if the run did not fail.
+        public let error: HandlerError?
         /// The handler's result as JSON; "" if there is none.
         public let result: String
         /// The last progress that the handler reported; `nil` if it reported none.
@@ -42,6 +45,16 @@ extension TestHost {
         case cancelled
         /// The run did not stop within its grace.
         case killed
+    }
+
+    /// The error with which a handler failed.
+    public struct HandlerError: Hashable, Sendable {
+        /// The name of its type, with the module; "" if unknown.
+        public let type: String
+        /// The source file, as `#fileID` has it; "" if unknown.
+        public let file: String
+        /// The line of the file; 0 if unknown.
+        public let line: Int
     }
 
     /// The progress that a handler reported.
@@ -74,6 +87,9 @@ extension TestHost.Run {
         outcome = record.outcome.map(TestHost.Outcome.init)
         stopReason = record.stopReason.map(BackgroundTasks.StopReason.init)
         message = record.message
+        error = record.details?.error.map {
+            TestHost.HandlerError(type: $0.type, file: $0.file, line: Int($0.line))
+        }
         result = record.result
         progress = record.progress.map {
             TestHost.Progress(done: $0.done, total: $0.total, phase: $0.phase)

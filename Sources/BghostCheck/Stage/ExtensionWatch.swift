@@ -84,6 +84,11 @@ enum ExtensionWatch {
                 its.submit(host, run, request)
             }
         }
+        table.error = { host, run, error in
+            ExtensionWatch.pass(BG_EXT_RUN, "error", host) { (its: bg_runs) in
+                its.error(host, run, error)
+            }
+        }
     }
 
     private static func watchCheckpoints(_ table: inout bg_checkpoints) {

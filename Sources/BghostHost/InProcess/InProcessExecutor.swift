@@ -194,7 +194,8 @@ final class InProcessEvents: RuntimeEventSink {
                     retryAfterMilliseconds: completion.retryAfterMilliseconds,
                     message: Self.text(completion.message),
                     payload: Self.text(completion.payload),
-                    isReleased: completion.isReleased
+                    isReleased: completion.isReleased,
+                    error: completion.error
                 )
             )
         )

@@ -186,6 +186,7 @@ extension RunSupervisor {
             run.record.message = "it answered \(completion.status) and gave no reason"
         }
         if !completion.payload.isEmpty { run.record.result = completion.payload }
+        run.error = completion.error.map { RunError(type: $0.type, file: $0.file, line: $0.line) }
         if completion.retryAfterMilliseconds > 0 {
             run.retryAfter =
                 min(
@@ -325,12 +326,17 @@ extension RunSupervisor {
         onEnd()
     }
 
-    /// Keeps the crash and the output until the scheduler has decided what follows.
+    /// Keeps the crash, the error and the output until the scheduler has decided what follows.
     private func noteDetails(of run: ActiveRun, _ record: inout RunRecord) {
         let crash = run.crash.isEmpty ? nil : run.crash
         if let crash, record.message.isEmpty { record.message = crash.sentence }
-        guard crash != nil || run.usage.outputBytes > 0 else { return }
-        detailsOfEnded[record.id] = RunDetails(crash: crash, output: run.output.text)
+        let error = record.outcome == .failed ? run.error : nil
+        guard crash != nil || error != nil || run.usage.outputBytes > 0 else { return }
+        detailsOfEnded[record.id] = RunDetails(
+            crash: crash,
+            error: error,
+            output: run.output.text
+        )
     }
 
     /// Raises the reactor's priority while a run is being stopped.

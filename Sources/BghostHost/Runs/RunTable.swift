@@ -41,6 +41,8 @@ final class ActiveRun {
     private(set) var output = OutputTail()
     /// The crash of its worker, or the stacks of a run that did not stop.
     var crash = CrashReport()
+    /// What its handler says that it failed with.
+    var error: RunError?
     /// Whether an operator simulated its expiry; the scheduler does not throttle the task for that.
     var isExpirySimulated = false
     /// Whether it is a manual run.

@@ -93,6 +93,7 @@ extension PluginRuntime {
                 clear: RunWord.isReporting,
                 unless: RunWord.isFinishing | RunWord.isInStart | RunWord.isInCancel
             ) != nil
+        let error = self.error(of: slot, result.status)
         if isReleased { clear(slot) }
         events.completed(
             RunCompletion(
@@ -101,7 +102,8 @@ extension PluginRuntime {
                 retryAfterMilliseconds: result.retry_after_ms,
                 message: truncated(message, max: RuntimeLimits.messageBytesMax),
                 payload: payload,
-                isReleased: isReleased
+                isReleased: isReleased,
+                error: error
             ),
             mayWait: !isReleased && sendsLater(slot) && returnsSoon(slot)
         )

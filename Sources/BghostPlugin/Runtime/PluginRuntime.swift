@@ -209,6 +209,7 @@ package final class PluginRuntime: @unchecked Sendable {
             text.names = start.names
             text.traceparent = start.traceparent
             text.tracestate = start.tracestate
+            text.error = nil
             return text.set(task: start.task, parameters: start.parameters)
         }
         info.pointee.task_id = placed.task
@@ -281,6 +282,7 @@ package final class PluginRuntime: @unchecked Sendable {
             ) != nil
         else { return false }
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        let error = self.error(of: slot, status)
         clear(slot)
         events.completed(
             RunCompletion(
@@ -289,7 +291,8 @@ package final class PluginRuntime: @unchecked Sendable {
                 retryAfterMilliseconds: 0,
                 message: none,
                 payload: none,
-                isReleased: true
+                isReleased: true,
+                error: error
             ),
             mayWait: sendsLater(slot)
         )
@@ -313,6 +316,7 @@ package final class PluginRuntime: @unchecked Sendable {
         else { return }
         // While the flag is set, the run is not released, so the word is its own.
         defer { _ = slot.change(run, clear: RunWord.isReporting) }
+        let error = self.error(of: slot, status)
         var message = message
         var payload = payload
         message.withUTF8 { message in
@@ -327,7 +331,8 @@ package final class PluginRuntime: @unchecked Sendable {
                             max: RuntimeLimits.messageBytesMax
                         ),
                         payload: UnsafeRawBufferPointer(payload),
-                        isReleased: false
+                        isReleased: false,
+                        error: error
                     ),
                     // Do not wait if there is a release(): a crash in it must not lose the outcome.
                     mayWait: !hasRelease(slot) && sendsLater(slot)

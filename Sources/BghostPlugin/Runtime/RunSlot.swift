@@ -159,6 +159,8 @@ struct RunText: ~Copyable {
     var names = RunNames()
     var traceparent = ""
     var tracestate = ""
+    /// What the plugin said that the run fails with.
+    var error: HandlerError?
 
     /// The locations of the texts.
     struct Placed: @unchecked Sendable {

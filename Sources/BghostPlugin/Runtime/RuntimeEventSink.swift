@@ -41,6 +41,8 @@ package struct RunCompletion {
     /// JSON, or empty.
     package let payload: UnsafeRawBufferPointer
     package let isReleased: Bool
+    /// What the run failed with; `nil` if the handler did not say, or if it did not fail.
+    package var error: HandlerError?
 }
 
 /// The daemon's answer to a request.

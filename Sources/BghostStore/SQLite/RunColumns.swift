@@ -64,7 +64,7 @@ enum RunColumns {
         row.add(record.usage.outputBytes)
         row.addLater(record.kind?.rawValue)
         row.addLater(source)
-        row.addLater(record.details?.crash?.stored)
+        row.addLater(record.details?.stored)
         row.addLater(output)
         row.addLater(record.trace?.stored)
         row.addLater(record.submitterRun)
@@ -99,7 +99,7 @@ enum RunColumns {
         let kind = row.laterText().flatMap { TaskKind(rawValue: $0) }
         // The column's value is part of the checksum only.
         _ = row.laterInt()
-        let crash = row.laterText().flatMap { CrashReport(stored: $0) }
+        let details = row.laterText().flatMap { RunDetails(stored: $0) }
         // As above.
         _ = row.laterInt()
         // A text that a newer version wrote is read as `nil`.
@@ -132,7 +132,7 @@ enum RunColumns {
             usage: RunUsage(cpu: cpu, peakMemoryBytes: peak, outputBytes: outputBytes),
             kind: kind,
             origin: self.origin(origin),
-            details: crash.map { RunDetails(crash: $0) },
+            details: details,
             trace: trace,
             submitterRun: submitterRun
         )

@@ -1,5 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// What a run failed with, as its handler says it; a part that is "" or 0 is unknown.
+package struct HandlerError: Equatable, Sendable {
+    package static let typeBytesMax = 256
+    package static let fileBytesMax = 512
+
+    /// The type of the error.
+    package var type: String
+    /// The source file.
+    package var file: String
+    /// The line of the file, from 1.
+    package var line: UInt32
+
+    package init(type: String, file: String, line: UInt32) {
+        self.type = type
+        self.file = file
+        self.line = line
+    }
+
+    package func write(to fields: inout FieldWriter) {
+        fields.integer(line)
+        fields.text(type)
+        fields.text(file)
+    }
+
+    init(_ fields: inout FieldReader) throws(WireError) {
+        line = try fields.integer()
+        type = try fields.text(bytesMax: Self.typeBytesMax)
+        file = try fields.text(bytesMax: Self.fileBytesMax)
+    }
+}
+
 /// The end of a run as its handler reported it.
 ///
 /// The frame's subject is the run's number.
@@ -19,6 +50,8 @@ package struct Completed: Equatable, Sendable {
     package var isWorn: Bool
     /// Whether the worker has ever printed, so that its pipes may hold output.
     package var hasPrinted: Bool
+    /// What it failed with; `nil` if the handler did not say.
+    package var error: HandlerError?
 
     package init(
         run: UInt64,
@@ -28,7 +61,8 @@ package struct Completed: Equatable, Sendable {
         payload: String = "",
         isReleased: Bool,
         isWorn: Bool = false,
-        hasPrinted: Bool = false
+        hasPrinted: Bool = false,
+        error: HandlerError? = nil
     ) {
         self.run = run
         self.status = status
@@ -38,18 +72,21 @@ package struct Completed: Equatable, Sendable {
         self.isReleased = isReleased
         self.isWorn = isWorn
         self.hasPrinted = hasPrinted
+        self.error = error
     }
 
     package func write(to packets: inout PacketWriter) -> Bool {
         packets.frame(
             .completed,
-            flags: (isReleased ? 1 : 0) | (isWorn ? 2 : 0) | (hasPrinted ? 4 : 0),
+            flags: (isReleased ? 1 : 0) | (isWorn ? 2 : 0) | (hasPrinted ? 4 : 0)
+                | (error == nil ? 0 : 8),
             subject: run
         ) { fields in
             fields.integer(retryAfterMilliseconds)
             fields.integer(status)
             fields.text(message)
             fields.text(payload)
+            error?.write(to: &fields)
         }
     }
 
@@ -64,6 +101,7 @@ package struct Completed: Equatable, Sendable {
         status = try fields.integer()
         message = try fields.text(bytesMax: Self.messageBytesMax)
         payload = try fields.text(bytesMax: payloadBytesMax)
+        if frame.flags & 8 != 0 { error = try HandlerError(&fields) }
         try fields.end()
         guard status <= 0 else { throw .valueOutOfRange }
     }

@@ -38,6 +38,11 @@ import Testing
             ]
         )
         expect(
+            bg_run_error.self,
+            size: 40,
+            [(\.size, 0), (\.line, 4), (\.type_name, 8), (\.file, 24)]
+        )
+        expect(
             bg_run_info.self,
             size: 96,
             [

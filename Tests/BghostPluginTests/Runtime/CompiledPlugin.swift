@@ -13,6 +13,7 @@ import Synchronization
 final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
     struct Log {
         var completed: [UInt64] = []
+        var errors: [HandlerError?] = []
         var released: [UInt64] = []
         var phases: [String] = []
         var logs = 0
@@ -107,6 +108,7 @@ final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
     func completed(_ completion: RunCompletion, mayWait: Bool) {
         log.withLock { log in
             log.completed.append(completion.run)
+            log.errors.append(completion.error)
             if completion.isReleased { log.released.append(completion.run) }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostPlugin
+import BghostWire
 import CBghost
 import Synchronization
 import Testing
@@ -9,8 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct CompiledPluginTests {
     private let run = CompiledPlugin.run
 
-    private func complete(_ runtime: PluginRuntime) -> bg_status {
+    private func complete(_ runtime: PluginRuntime, _ status: bg_status = BG_OK) -> bg_status {
         var result = bg_result()
+        result.status = status
         result.size = UInt32(MemoryLayout<bg_result>.size)
         return runtime.table.pointee.complete(runtime.table, run, &result)
     }
@@ -36,6 +38,46 @@ import Testing
             try runtime.load(descriptor, as: "this test")
         }
         #expect(error?.code == "open-failed")
+    }
+
+    // MARK: What a run fails with
+
+    @Test(arguments: [BG_E_FAILED, BG_E_CANCELLED, BG_OK])
+    func `The last error is told with a failure, and only with one`(status: bg_status) throws {
+        let (plugin, runtime) = try CompiledPlugin.started()
+        #expect(note(runtime, "First", "a.c", 1) == BG_OK)
+        let long = String(repeating: "é", count: 300)
+        #expect(note(runtime, long, "b\u{0}.c", 7) == BG_OK)
+        // A smaller struct, and a text without its bytes.
+        #expect(note(runtime, "E", "c.c", 8, size: 39) == BG_E_ARG)
+        #expect(complete(runtime, status) == BG_OK)
+        #expect(note(runtime, "Late", "d.c", 9) == BG_E_STALE)
+        let told = HandlerError(type: String(long.prefix(128)), file: "b\u{0}.c", line: 7)
+        #expect(plugin.log.withLock { $0.errors } == [status == BG_OK ? nil : told])
+    }
+
+    private func note(
+        _ runtime: PluginRuntime,
+        _ type: String,
+        _ file: String,
+        _ line: UInt32,
+        size: Int = MemoryLayout<bg_run_error>.size
+    ) -> bg_status {
+        guard let table = runtime.table.pointee.extension?(runtime.table, BG_EXT_RUN),
+            let note = table.load(as: bg_runs.self).error
+        else { return BG_E_ABSENT }
+        let (typeBytes, fileBytes) = (Array(type.utf8), Array(file.utf8))
+        return typeBytes.withUnsafeBytes { type in
+            fileBytes.withUnsafeBytes { file in
+                var error = bg_run_error()
+                (error.size, error.line) = (UInt32(size), line)
+                error.type_name.ptr = type.baseAddress?.assumingMemoryBound(to: CChar.self)
+                error.type_name.len = type.count
+                error.file.ptr = file.baseAddress?.assumingMemoryBound(to: CChar.self)
+                error.file.len = file.count
+                return note(runtime.table, run, &error)
+            }
+        }
     }
 
     // MARK: Cancellation

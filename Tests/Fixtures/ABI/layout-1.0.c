@@ -90,9 +90,16 @@ FIELD(bg_run_identity, epoch, 8);
 FIELD(bg_run_identity, run_id, 16);
 FIELD(bg_run_identity, idempotency_key, 48);
 
-HOLDS(sizeof(bg_runs) == 24);
+HOLDS(sizeof(bg_run_error) == 40);
+FIELD(bg_run_error, size, 0);
+FIELD(bg_run_error, line, 4);
+FIELD(bg_run_error, type_name, 8);
+FIELD(bg_run_error, file, 24);
+
+HOLDS(sizeof(bg_runs) == 32);
 FIELD(bg_runs, identity, 8);
 FIELD(bg_runs, submit, 16);
+FIELD(bg_runs, error, 24);
 
 HOLDS(sizeof(bg_checkpoints) == 24);
 FIELD(bg_checkpoints, size, 0);

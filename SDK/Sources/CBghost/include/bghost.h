@@ -381,6 +381,14 @@ typedef struct bg_run_identity {
   char     idempotency_key[64]; /* text, then NULs: the same for all attempts of one request          */
 } bg_run_identity;
 
+/* Where a failure comes from, for those who repair the handler. */
+typedef struct bg_run_error {
+  uint32_t size;
+  uint32_t line;              /* in the source file, from 1; 0: unknown                                */
+  bg_str   type_name;         /* of the error, as its language has it, e.g. "app.ParseError"; or ""    */
+  bg_str   file;              /* the source file, e.g. "app/parse.c"; or ""                            */
+} bg_run_error;
+
 typedef struct bg_runs {
   uint32_t size, reserved;
   /* [any] Fills `out`. Set out->size to your sizeof(bg_run_identity) first. BG_E_STALE once the run
@@ -390,6 +398,10 @@ typedef struct bg_runs {
    * bg_schedule.submit() the host records the plugin's only run if exactly one is under way, else
    * the plugin. */
   bg_status (*submit)(const bg_host *, bg_run, const bg_request *) BG_NOEXCEPT;
+  /* [any] Says what the run fails with. If it then fails, by complete() or by the answer of start(), the
+   * host stores it in the run's record; the last call counts. The host truncates the type to 256 bytes and
+   * the file to 512, and replaces invalid UTF-8. BG_E_STALE once the run is over. */
+  bg_status (*error)(const bg_host *, bg_run, const bg_run_error *) BG_NOEXCEPT;
 } bg_runs;
 
 /* Checkpoints: what a run saves so that the next attempt of its request can go on from there. A request
