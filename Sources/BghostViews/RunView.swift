@@ -24,6 +24,9 @@ package struct RunView {
             "\(style.painted(run.mark)) \(task) \(style.painted(run.standing, style.tone(run.mark)))"
         text += elapsed.isEmpty ? "\n" : " in \(elapsed)\n"
         if !run.message.isEmpty { text += "  \(run.safeMessage)\n" }
+        if let error = run.details?.error {
+            text += "  \(style.painted(TerminalText.escaped(error.sentence), .dim))\n"
+        }
         if !run.result.isEmpty { text += "  \(TerminalText.escapedJSON(run.result))\n" }
         return text
     }
@@ -94,6 +97,7 @@ package struct RunView {
             Fact("outcome", run.standing, look.tone(run.mark)),
             Fact("stopped", run.stopReason?.text ?? ""),
             Fact("message", run.safeMessage),
+            Fact("error", TerminalText.escaped(run.details?.error?.sentence ?? "")),
             Fact("crashed at", TerminalText.escaped(run.details?.crash?.place ?? "")),
             Fact("accessed", TerminalText.escaped(run.details?.crash?.address ?? "")),
             Fact("result", TerminalText.escapedJSON(run.result)),

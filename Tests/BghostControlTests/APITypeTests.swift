@@ -180,6 +180,7 @@ import Testing
         expected.outcome = nil
         expected.kind = nil
         expected.details = RunDetails(
+            error: APISamples.fullRun.details?.error,
             output: APISamples.fullRun.details?.output ?? "",
             checkpoint: APISamples.fullRun.details?.checkpoint
         )

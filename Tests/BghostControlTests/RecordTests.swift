@@ -35,6 +35,7 @@ import Testing
                 address: "0x0",
                 stacks: [CrashReport.ThreadStack(thread: "main 7", frames: ["a", "b"])]
             ),
+            error: RunError(type: "Storm.RainError", file: "Storm/Rain.swift", line: 7),
             output: "one\n"
         )
     )
@@ -47,7 +48,8 @@ import Testing
                 "place":"libstorm.so+0x10 (rain+0x2)",\
                 "stacks":[{"frames":["a","b"],"thread":"main 7"}]},\
                 "durationSeconds":3.25,"endedAt":"2026-11-21T16:31:04.250Z",\
-                "epoch":4294967303,"graceSeconds":0.5,"id":"\(full.id)","kind":"refresh",\
+                "epoch":4294967303,"error":{"file":"Storm/Rain.swift","line":7,\
+                "type":"Storm.RainError"},"graceSeconds":0.5,"id":"\(full.id)","kind":"refresh",\
                 "librarySHA256":"ab","limitSeconds":25,"manifestSHA256":"cd",\
                 "message":"line \\"1\\"\\n\\u001b[2J","outcome":"killed(graceExceeded)",\
                 "output":"one\\n","outputBytes":42,"peakMemoryBytes":8388608,"pid":4711,\

@@ -31,6 +31,25 @@ import Testing
         )
     }
 
+    @Test func `A failed run shows the type of its error, and the place if it is known`() {
+        var failed = run(.failed, message: "the line is empty")
+        #expect(!RunView(run: failed, now: now).text(plain).contains("error"))
+        failed.details = RunDetails(
+            error: RunError(type: "Weather.ParseError", file: "Weather/Parse.swift", line: 42)
+        )
+        let view = RunView(run: failed, now: now)
+        #expect(
+            view.text(plain).contains("error      Weather.ParseError at Weather/Parse.swift:42\n")
+        )
+        #expect(
+            view.summary(plain).hasSuffix(
+                "  the line is empty\n  Weather.ParseError at Weather/Parse.swift:42\n"
+            )
+        )
+        failed.details = RunDetails(error: RunError(type: "Lie\u{1B}[2J"))
+        #expect(!RunView(run: failed, now: now).text(plain).contains("\u{1B}"))
+    }
+
     @Test func `The status of each kind of task`() {
         var progressing = run(nil)
         progressing.startedAt = now - 3_000_000_000

@@ -60,6 +60,8 @@ extension API {
         @OrNull package var pid: Int32?
         /// Why its worker crashed or did not stop; null if it is unknown, or if there was no crash.
         @OrNull package var crash: Crash?
+        /// The error with which its handler failed; absent if it did not fail, or did not say.
+        @OrAbsent package var error: RunError?
         /// The first and the last lines of its output, at most 64 KiB; absent in lists of runs, and if it has none.
         @OrAbsent package var output: String?
         /// The checkpoint that its request has now; absent in lists of runs, and if it has none.
@@ -88,6 +90,22 @@ extension API {
             done = progress.done
             total = progress.total
             phase = progress.phase
+        }
+    }
+
+    /// The error with which a handler failed, as its plugin says.
+    package struct RunError: Codable, Equatable, Sendable {
+        /// The name of its type; "" if it is unknown.
+        @OrDefault package var type: String
+        /// The source file in which it was made; "" if it is unknown.
+        @OrDefault package var file: String
+        /// The line of the file; 0 if it is unknown.
+        @OrDefault package var line: Int
+
+        package init(_ error: BghostModel.RunError) {
+            type = error.type
+            file = error.file
+            line = Int(error.line)
         }
     }
 
@@ -142,6 +160,7 @@ extension API.Run {
             outputBytes: run.usage.outputBytes,
             pid: run.pid,
             crash: run.details?.crash.map(API.Crash.init),
+            error: run.details?.error.map(API.RunError.init),
             output: run.details.flatMap { $0.output.isEmpty ? nil : $0.output },
             checkpoint: run.details?.checkpoint.map(API.Checkpoint.init),
             traceparent: run.trace?.context.traceparent,
@@ -177,9 +196,16 @@ extension API.Run {
             )
         }
         var details: RunDetails?
-        if crash != nil || !(output ?? "").isEmpty || checkpoint != nil {
+        if crash != nil || error != nil || !(output ?? "").isEmpty || checkpoint != nil {
             details = RunDetails(
                 crash: crash?.report,
+                error: error.map {
+                    BghostModel.RunError(
+                        type: $0.type,
+                        file: $0.file,
+                        line: UInt32(clamping: $0.line)
+                    )
+                },
                 output: output ?? "",
                 checkpoint: checkpoint?.summary(request: request, task: task, plugin: plugin)
             )

@@ -61,6 +61,7 @@ struct ControlRoutes: Sendable {
             var run = try await RunLookup(host: host).run(context.parameters.require("id"))
             run.details = RunDetails(
                 crash: run.details?.crash,
+                error: run.details?.error,
                 output: await host.output(ofRun: run.id),
                 checkpoint: await host.checkpoint(ofRequest: run.request)
             )

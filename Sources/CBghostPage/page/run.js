@@ -115,6 +115,9 @@ function use(run) {
 	);
 }
 
+/** The type of an error and its place, as far as they are known. */
+const errorOf = ({ type, file, line }) => [type, [file, line].filter(Boolean).join(":")].filter(Boolean).join(" at ");
+
 function crashPanel({ line, place, address, stacks }) {
 	return panel(
 		"Crash report",
@@ -159,6 +162,7 @@ function view(ctx, { run, entries, attempts, followers }) {
 		),
 		el("div", { class: "lead" }, runBadge(run), taskLink(run.task), isLive ? progressOf(run) : quiet("ended ", when(run.endedAt))),
 		message && el("p", { class: `message ${run.outcome && run.outcome !== "succeeded" ? "bad" : ""}` }, theirs(message)),
+		run.error && el("p", { class: "quiet" }, theirs(errorOf(run.error))),
 		panel("Timeline", { id: "timeline", note: run.startedAt ? null : "its handler did not start" }, timeline(run, entries), use(run)),
 		el(
 			"div",

@@ -83,6 +83,7 @@ enum APISamples {
                 address: "0x0",
                 stacks: [CrashReport.ThreadStack(thread: "main 7", frames: ["a", "b"])]
             ),
+            error: RunError(type: "Storm.RainError", file: "Storm/Rain.swift", line: 7),
             output: "one\n",
             checkpoint: checkpoint
         ),
