@@ -50,6 +50,18 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
+        func `A failed run records the type of its error`() async throws {
+            try await withDaemon(try TestManifest.runtime("throw")) { daemon in
+                let run = try await daemon.run("task")
+                #expect(run.outcome == .failed && run.message == "lie")
+                let error = RunError(type: "RuntimePlugin.CakeError")
+                #expect(run.details?.error == error)
+                let stored = try #require(await daemon.host.runs(task: "task", limit: 1).first)
+                #expect(stored.details?.error == error)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `A request of a Swift handler says in which run it was made`() async throws {
             let manifest = try TestManifest.runtime("submit", runsPerWorker: 4)
             try await withDaemon(manifest) { daemon in

@@ -18,7 +18,10 @@ let plugin = Plugin(id: "test.runtime", version: "1.2.3") {
     }
     Handler("fatal") { _ in fatalError("the cake is a lie") }
     Handler("stuck") { _ in stayForGood() }
+    Handler("throw") { _ in throw CakeError.lie }
 }
+
+enum CakeError: Error { case lie }
 
 struct Printing: Codable, Sendable {
     var lines: Int

@@ -13,7 +13,7 @@ struct ContinuedTaskTests {
         {"version": 1,
          "plugins": {"app": {"library": "libapp.so"}},
          "tasks": {"export": {"plugin": "app", "kind": "processing"},
-                   "refresh": {"plugin": "app"}}}
+                   "refresh": {"plugin": "app"}, "broken": {"plugin": "app"}}}
         """
 
     private final class Exporter: UIResponder, UIApplicationDelegate {
@@ -34,6 +34,9 @@ struct ContinuedTaskTests {
             }
             BGTaskScheduler.shared.register(forTaskWithIdentifier: "refresh", using: nil) { task in
                 task.setTaskCompleted(success: true)
+            }
+            BGTaskScheduler.shared.register(forTaskWithIdentifier: "broken", using: nil) { task in
+                task.setTaskCompleted(success: false)  // the line of the error
             }
             return true
         }
@@ -70,6 +73,20 @@ struct ContinuedTaskTests {
         let titles = #""continuedProcessing":{"subtitle":"4 photos","title":"Exporting"}"#
         #expect(run.parameters.contains(titles), "\(run.parameters)")
         #expect(run.parameters.contains(#""album":"Summer""#), "\(run.parameters)")
+    }
+
+    @Test func `A run that reports a failure has the line of the report`() async throws {
+        try await host.submit("broken")
+        let error = try #require(host.runs.last?.error)
+        #expect(host.runs.last?.message == "setTaskCompleted(success: false)")
+        #expect(error.type == "BackgroundTasks.TaskUnsuccessful")
+        #expect(error.file == #fileID)
+        let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
+        let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines[error.line - 1].hasSuffix("// the line of the error"), "\(error)")
+        // The method is a value, too.
+        let complete: (BGTask) -> (Bool) -> Void = { $0.setTaskCompleted(success:) }
+        _ = complete
     }
 
     @Test func `A run without titles, as of an operator, works too`() async throws {

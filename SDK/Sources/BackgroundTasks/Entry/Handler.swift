@@ -15,6 +15,9 @@ internal import FoundationEssentials
 /// | `PermanentFailure` | failed; the daemon does not retry it |
 /// | any other error | failed with the error's description; the manifest decides on a retry |
 ///
+/// The daemon stores the type of the error with the run, and where it was made if the error knows that:
+/// `LocatedError`.
+///
 /// Runs of one handler overlap unless its options contain `.serial`. A run starts on its own thread
 /// of the host, where it may block until the handler first suspends. After that it runs on Swift's
 /// pool, where it should not block.

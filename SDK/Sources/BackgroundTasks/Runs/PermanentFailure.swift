@@ -5,10 +5,15 @@
 /// Throw it from a handler when another attempt would fail too. It overrides `retry` of the task in
 /// `tasks.json`. With `"policy": "exponential"` the request becomes a dead letter; any other error
 /// is retried.
-public struct PermanentFailure: Error {
+public struct PermanentFailure: LocatedError {
     /// What went wrong, as a message for people.
     public var reason: String
+    /// Where it was made; the host stores it with the run.
+    public let place: SourcePlace?
 
     /// Creates the error.
-    public init(_ reason: String) { self.reason = reason }
+    public init(_ reason: String, fileID: String = #fileID, line: Int = #line) {
+        self.reason = reason
+        place = SourcePlace(fileID: fileID, line: line)
+    }
 }

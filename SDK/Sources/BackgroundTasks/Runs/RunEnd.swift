@@ -9,6 +9,10 @@ struct RunEnd {
     var message = ""
     var payload = Data()
     var retryAfter: Duration = .zero
+    /// The name of the type of the error; "" without one.
+    var errorType = ""
+    /// Where the error was made.
+    var place: SourcePlace?
 
     private init(_ status: bg_status, _ message: String) {
         self.status = status
@@ -29,30 +33,51 @@ struct RunEnd {
                 throw error
             }
             if context.usedSessions != nil { await context.endSessions() }
-        } catch let error as RetryLater {
-            self.init(BG_E_RETRY, error.reason)
-            retryAfter = error.after ?? .zero
-        } catch let error as PermanentFailure {
-            self.init(BG_E_FINAL, error.reason)
-        } catch is CancellationError where context.stopReason != nil {
-            self.init(BG_E_CANCELLED, "")
-        } catch let error as any CancelledWork
-            where error.isCancellation && context.stopReason != nil
-        {
-            self.init(BG_E_CANCELLED, "")
-        } catch is CancellationError {
-            // The host had not cancelled the run, so reporting it as cancelled would hide a fault.
-            self.init(BG_E_FAILED, "threw CancellationError without having been asked to stop")
         } catch {
-            self.init(BG_E_FAILED, String(describing: error))
+            self.init(thrown: error, isCancelled: context.stopReason != nil)
         }
     }
 
+    /// The end of a run that threw.
+    private init(thrown: any Error, isCancelled: Bool) {
+        let failure = thrown as? TaskFailure
+        let error = failure?.underlying ?? thrown
+        switch error {
+        case let error as RetryLater:
+            self.init(BG_E_RETRY, error.reason)
+            retryAfter = error.after ?? .zero
+        case let error as PermanentFailure: self.init(BG_E_FINAL, error.reason)
+        case is CancellationError where isCancelled: self.init(BG_E_CANCELLED, "")
+        case let error as any CancelledWork where error.isCancellation && isCancelled:
+            self.init(BG_E_CANCELLED, "")
+        case is CancellationError:
+            // The host had not cancelled the run, so reporting it as cancelled would hide a fault.
+            self.init(BG_E_FAILED, "threw CancellationError without having been asked to stop")
+        default: self.init(BG_E_FAILED, String(describing: error))
+        }
+        guard status != BG_E_CANCELLED else { return }
+        errorType = Self.name(of: type(of: error))
+        place = (error as? any LocatedError)?.place ?? failure?.place
+    }
+
+    /// The name of a type with its module.
+    ///
+    /// A type that is private or local has a part before its name that differs between builds.
+    private static func name(of type: any Error.Type) -> String {
+        let name = String(reflecting: type)
+        guard name.contains("(unknown context at ") else { return name }
+        return name.split(separator: ".").filter { !$0.hasPrefix("(unknown context") }
+            .joined(separator: ".")
+    }
+
     /// Whether the outcome consists only of the status.
-    var isPlain: Bool { message.isEmpty && payload.isEmpty && retryAfter == .zero }
+    var isPlain: Bool {
+        message.isEmpty && payload.isEmpty && retryAfter == .zero && errorType.isEmpty
+    }
 
     /// Completes the run, without the parts of the outcome that the host rejects.
     func report(to context: TaskContext) {
+        if !errorType.isEmpty { describeError(to: context) }
         switch send(to: context) {
         case BG_E_LIMIT where !payload.isEmpty:
             RunEnd(
@@ -68,6 +93,24 @@ struct RunEnd {
         default:
             // BG_OK; or stale or closed, which means that the run has already ended.
             break
+        }
+    }
+
+    /// Says what the run fails with, before it does.
+    private func describeError(to context: TaskContext) {
+        let table = context.host.extension(BG_EXT_RUN, as: bg_runs.self)
+        guard let describe = table?.error else { return }
+        errorType.withBgStr { type in
+            (place?.fileID ?? "").withBgStr { file in
+                var error = bg_run_error(
+                    size: UInt32(MemoryLayout<bg_run_error>.size),
+                    line: UInt32(clamping: place?.line ?? 0),
+                    type_name: type,
+                    file: file
+                )
+                // The outcome of the run does not depend on it.
+                _ = describe(context.host.pointer, context.run, &error)
+            }
         }
     }
 

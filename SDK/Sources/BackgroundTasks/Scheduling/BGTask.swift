@@ -12,6 +12,8 @@ public class BGTask: @unchecked Sendable {
         var expiration: (() -> Void)?
         var hasExpired = false
         var success: Bool?
+        /// Where it was reported.
+        var place: SourcePlace?
         var waiter: CheckedContinuation<Bool, Never>?
     }
 
@@ -40,12 +42,23 @@ public class BGTask: @unchecked Sendable {
 
     /// Ends the run; further calls do nothing.
     ///
-    /// - Parameter success: `false` reports a failure, which is retried if the manifest says so;
-    ///   after the run was cancelled, it reports a cancellation.
-    public func setTaskCompleted(success: Bool) {
+    /// - Parameters:
+    ///   - success: `false` reports a failure, which is retried if the manifest says so; after the run was
+    ///     cancelled, it reports a cancellation.
+    ///   - fileID: the file of the call, which the host stores with a failed run.
+    ///   - line: its line.
+    public func setTaskCompleted(success: Bool, fileID: String = #fileID, line: Int = #line) {
+        complete(success, SourcePlace(fileID: fileID, line: line))
+    }
+
+    /// The same without a place, for code that uses the method as a value.
+    @_disfavoredOverload public func setTaskCompleted(success: Bool) { complete(success, nil) }
+
+    private func complete(_ success: Bool, _ place: SourcePlace?) {
         let waiter = locked { state -> CheckedContinuation<Bool, Never>? in
             guard state.success == nil else { return nil }
             state.success = success
+            state.place = place
             state.expiration = nil
             defer { state.waiter = nil }
             return state.waiter
@@ -65,6 +78,9 @@ public class BGTask: @unchecked Sendable {
             }
         }
     }
+
+    /// The error of a run that reported a failure.
+    var failure: TaskUnsuccessful { TaskUnsuccessful(place: locked { $0.place }) }
 
     /// Calls the expiration handler.
     func expire() {
@@ -96,6 +112,7 @@ public class BGProcessingTask: BGTask, @unchecked Sendable {}
 public final class BGAppRefreshTask: BGContinuedProcessingTask, @unchecked Sendable {}
 
 /// The error of a launch handler that reported a failure.
-struct TaskUnsuccessful: Error, CustomStringConvertible {
+struct TaskUnsuccessful: LocatedError, CustomStringConvertible {
+    let place: SourcePlace?
     var description: String { "setTaskCompleted(success: false)" }
 }

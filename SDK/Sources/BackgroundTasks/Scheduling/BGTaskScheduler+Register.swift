@@ -93,7 +93,7 @@ private struct LaunchRun {
         }
         guard !isSuccess else { return }
         if context.stopReason != nil { throw CancellationError() }
-        throw TaskUnsuccessful()
+        throw task.failure
     }
 
     private func launch(_ task: BGTask) {
