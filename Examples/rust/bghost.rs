@@ -271,11 +271,20 @@ pub mod raw {
     }
 
     #[repr(C)]
+    pub struct bg_run_error {
+        pub size: u32,
+        pub line: u32,
+        pub type_name: bg_str,
+        pub file: bg_str,
+    }
+
+    #[repr(C)]
     pub struct bg_runs {
         pub size: u32,
         pub reserved: u32,
         pub identity: unsafe extern "C" fn(*const bg_host, bg_run, *mut bg_run_identity) -> i32,
         pub submit: unsafe extern "C" fn(*const bg_host, bg_run, *const bg_request) -> i32,
+        pub error: unsafe extern "C" fn(*const bg_host, bg_run, *const bg_run_error) -> i32,
     }
 
     #[repr(C)]
@@ -493,6 +502,8 @@ pub enum Error {
     Cancelled,
     /// `retry` of the task decides about another attempt.
     Failed(String),
+    /// The same, with an error of Rust that became one with `?`.
+    Caught(String, Origin),
     /// Another attempt follows, at the earliest after this time; with zero, as `retry` of the task says.
     Retry(String, Duration),
     /// Another attempt would fail too: the host does not retry.
@@ -501,11 +512,26 @@ pub enum Error {
     Host(i32, &'static str),
 }
 
+/// The type of an error, and the line with its `?`. The host stores them with the run that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    pub type_name: &'static str,
+    pub file: &'static str,
+    pub line: u32,
+}
+
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl<E: std::error::Error> From<E> for Error {
+    #[track_caller]
     fn from(error: E) -> Error {
-        Error::Failed(error.to_string())
+        let place = std::panic::Location::caller();
+        let origin = Origin {
+            type_name: std::any::type_name::<E>(),
+            file: place.file(),
+            line: place.line(),
+        };
+        Error::Caught(error.to_string(), origin)
     }
 }
 
@@ -515,14 +541,15 @@ impl Error {
             Error::Cancelled => BG_E_CANCELLED,
             Error::Retry(..) => BG_E_RETRY,
             Error::Final(_) => BG_E_FINAL,
-            Error::Failed(_) | Error::Host(..) => BG_E_FAILED,
+            Error::Failed(_) | Error::Caught(..) | Error::Host(..) => BG_E_FAILED,
         }
     }
 
     fn message(&self) -> String {
         match self {
             Error::Cancelled => "cancelled".into(),
-            Error::Failed(text) | Error::Retry(text, _) | Error::Final(text) => text.clone(),
+            Error::Failed(text) | Error::Caught(text, _) => text.clone(),
+            Error::Retry(text, _) | Error::Final(text) => text.clone(),
             Error::Host(status, call) => format!("{call}: status {status}"),
         }
     }
@@ -1230,6 +1257,20 @@ impl Run<'_> {
         )
     }
 
+    /// Says what the run fails with, to a host that takes it.
+    fn describe(&self, origin: &Origin) {
+        let raw = bg_run_error {
+            size: size_of::<bg_run_error>() as u32,
+            line: origin.line,
+            type_name: bg_str::new(origin.type_name),
+            file: bg_str::new(origin.file),
+        };
+        if let Ok(table) = table!(bg_runs, "bghost.run/1", error) {
+            // The outcome does not depend on it.
+            let _ = unsafe { ((*table).error)(self.host, self.info.run, &raw) };
+        }
+    }
+
     fn complete(&self, status: i32, message: &str, json: &str, retry_after: Duration) -> i32 {
         let result = bg_result {
             size: size_of::<bg_result>() as u32,
@@ -1427,6 +1468,9 @@ pub unsafe fn execute(info: *const bg_run_info, function: fn(&Run) -> Result<Str
     } else {
         Duration::ZERO
     };
+    if let Error::Caught(_, origin) = &error {
+        run.describe(origin);
+    }
     match run.complete(error.status(), &error.message(), "", delay) {
         BG_OK | BG_E_STALE => BG_PENDING,
         _ => error.status(),

@@ -15,9 +15,13 @@ import Testing
         var outcome = "failed"
         var message = ""
         var result: String?
+        /// The type of its error, and the end of its place.
+        var error: (type: String, place: String)?
     }
 
-    private static func rows(_ strange: String, latin: Bool) -> [Row] {
+    private static func rows(_ strange: String, error: (type: String, place: String), latin: Bool)
+        -> [Row]
+    {
         var rows = [
             Row(
                 handler: "succeed",
@@ -25,7 +29,7 @@ import Testing
                 result: #"{"attempt":1,"task":"succeed"}"#
             ),
             Row(handler: "nothing", outcome: "succeeded"),
-            Row(handler: "fail", message: "no luck"),
+            Row(handler: "fail", message: "no luck", error: error),
             Row(handler: "fail-finally", message: "gone"),
             Row(handler: "retry", message: "busy"),
             // The host has not cancelled it.
@@ -45,7 +49,10 @@ import Testing
     @Test func `Exceptions and results of C++ end runs, and every extension answers`() throws {
         let source = PackageRoot.path + "/Tests/Fixtures/Bindings/ends.cc"
         let strange = "an exception that is no std::exception"
-        try check(Cxx.library(source, in: folder), Self.rows(strange, latin: true))
+        try check(
+            Cxx.library(source, in: folder),
+            Self.rows(strange, error: ("std::runtime_error", ":0"), latin: true)
+        )
     }
 
     @Test func `Errors and panics of Rust end runs, and every extension answers`() async throws {
@@ -53,7 +60,10 @@ import Testing
             _ = try Command.run(["cp", "\(PackageRoot.path)/\(file)", folder.path])
         }
         let library = try await Rust.library(folder.file("ends.rs"), in: folder)
-        try check(library, Self.rows("panic: oh no", latin: false))
+        try check(
+            library,
+            Self.rows("panic: oh no", error: ("std::io::error::Error", "ends.rs:26"), latin: false)
+        )
     }
 
     private static let kept = [
@@ -110,6 +120,12 @@ import Testing
             #expect(run["outcome"]?.string == row.outcome, "\(row.handler): \(run)")
             #expect(run["message"]?.string == row.message, "\(row.handler)")
             if let result = row.result { #expect(run["result"]?.text == result, "\(row.handler)") }
+            if let wanted = row.error {
+                let error = try #require(run["error"], "\(run)")
+                #expect(error["type"]?.string == wanted.type, "\(error)")
+                let place = "\(error["file"]?.string ?? ""):\(error["line"]?.text ?? "")"
+                #expect(place.hasSuffix(wanted.place), "\(error)")
+            }
         }
         #expect(daemon.stop() == 0)
     }

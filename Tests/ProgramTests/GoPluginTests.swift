@@ -85,6 +85,7 @@ struct GoPluginTests {
             #expect(message == row.message, "\(row.handler)")
         }
         if let result = row.result { #expect(run["result"]?.text == result, "\(row.handler)") }
+        if row.handler == "fail" { #expect(run["error"]?["type"]?.string == "*errors.errorString") }
         let logged = lines.filter { $0["source"]?.string == "handler" }
         if row.handler == "succeed" {
             #expect(logged.first?["level"]?.string == "warning")

@@ -31,6 +31,13 @@ bg_status bghost_complete(const void *table, bg_run run, bg_status status, int64
   return host->complete(host, run, &result);
 }
 
+void bghost_error(const void *table, bg_run run, const char *type_name, size_t length) {
+  const bg_host     *host = table;
+  const bg_runs     *runs = host->extension(host, BG_EXT_RUN);
+  const bg_run_error error = { sizeof error, 0, { type_name, length }, { 0, 0 } };
+  if (runs && runs->size >= offsetof(bg_runs, error) + sizeof runs->error) runs->error(host, run, &error);
+}
+
 void bghost_log(const void *table, bg_run run, uint32_t level, const char *text, size_t length) {
   const bg_host *host = table;
   host->log(host, run, level, (bg_str){ text, length });

@@ -279,11 +279,19 @@ func (r *Run) execute(ctx context.Context, handler Handler, parameters []byte) {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		ending.status = C.BG_E_CANCELLED
 	case errors.As(err, &cause):
+		r.describe(cause.error)
 		ending = failed("%v", err)
 		ending.status, ending.after = cause.status, cause.after
 	default:
+		r.describe(err)
 		ending = failed("%v", err)
 	}
+}
+
+// describe tells the host the type of the error with which the run fails.
+func (r *Run) describe(err error) {
+	name, length := bytes([]byte(fmt.Sprintf("%T", err)))
+	C.bghost_error(r.host, r.number, name, length)
 }
 
 // ending is how a run ends.

@@ -31,6 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cxxabi.h>
 #include <exception>
 #include <new>
 #include <optional>
@@ -39,6 +40,7 @@
 #include <string>
 #include <string_view>
 #include <sys/eventfd.h>
+#include <typeinfo>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -504,6 +506,23 @@ inline bg_status fail(bg_run run, bg_status status, const char *message, Millise
   return accepted == BG_OK || accepted == BG_E_STALE ? BG_PENDING : status;
 }
 
+/* Says of which type the exception is that the run fails with. The compiler may leave types out: -fno-rtti. */
+inline void describe(bg_run run, const std::exception &error) noexcept {
+#if defined(__cpp_rtti) || defined(__GXX_RTTI)
+  const bg_host *host = detail::host.load();
+  const void    *table = host->extension(host, BG_EXT_RUN);
+  if (!table || *static_cast<const uint32_t *>(table) < offsetof(bg_runs, error) + sizeof(bg_runs::error)) return;
+  int         status = 0;
+  char       *name = abi::__cxa_demangle(typeid(error).name(), nullptr, nullptr, &status);
+  bg_run_error described = {sizeof described, 0, text(name ? name : typeid(error).name()), {nullptr, 0}};
+  static_cast<const bg_runs *>(table)->error(host, run, &described);
+  std::free(name);
+#else
+  (void)run;
+  (void)error;
+#endif
+}
+
 /* The boundary: nothing leaves it but a status. */
 template <auto Function> bg_status start(void *, const bg_run_info *info) noexcept {
   try {
@@ -516,8 +535,10 @@ template <auto Function> bg_status start(void *, const bg_run_info *info) noexce
     return fail(info->run, BG_E_FAILED,
                 accepted == BG_E_LIMIT ? "the result is too long" : "the result is not JSON");
   } catch (const Error &error) {
+    if (error.status() != BG_E_CANCELLED) describe(info->run, error);
     return fail(info->run, error.status(), error.what(), error.retryAfter());
   } catch (const std::exception &error) {
+    describe(info->run, error);
     return fail(info->run, BG_E_FAILED, error.what());
   } catch (...) {
     return fail(info->run, BG_E_FAILED, "an exception that is no std::exception");
