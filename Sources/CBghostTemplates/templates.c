@@ -22,6 +22,9 @@ static const unsigned char c_tasks_dev_json[] = {
 static const unsigned char c_template_name_c[] = {
 #embed "../../Templates/c/template_name.c"
 };
+static const unsigned char c_template_name_test_c[] = {
+#embed "../../Templates/c/template_name_test.c"
+};
 static const unsigned char cpp_Makefile[] = {
 #embed "../../Templates/cpp/Makefile"
 };
@@ -39,6 +42,9 @@ static const unsigned char cpp_tasks_dev_json[] = {
 };
 static const unsigned char cpp_template_name_cc[] = {
 #embed "../../Templates/cpp/template_name.cc"
+};
+static const unsigned char cpp_template_name_test_cc[] = {
+#embed "../../Templates/cpp/template_name_test.cc"
 };
 static const unsigned char go_README_md[] = {
 #embed "../../Templates/go/README.md"
@@ -156,12 +162,14 @@ static const bg_template_file files[] = {
   { "c/gitignore.txt", c_gitignore_txt, sizeof c_gitignore_txt },
   { "c/tasks.dev.json", c_tasks_dev_json, sizeof c_tasks_dev_json },
   { "c/template_name.c", c_template_name_c, sizeof c_template_name_c },
+  { "c/template_name_test.c", c_template_name_test_c, sizeof c_template_name_test_c },
   { "cpp/Makefile", cpp_Makefile, sizeof cpp_Makefile },
   { "cpp/README.md", cpp_README_md, sizeof cpp_README_md },
   { "cpp/ci.sh", cpp_ci_sh, sizeof cpp_ci_sh },
   { "cpp/gitignore.txt", cpp_gitignore_txt, sizeof cpp_gitignore_txt },
   { "cpp/tasks.dev.json", cpp_tasks_dev_json, sizeof cpp_tasks_dev_json },
   { "cpp/template_name.cc", cpp_template_name_cc, sizeof cpp_template_name_cc },
+  { "cpp/template_name_test.cc", cpp_template_name_test_cc, sizeof cpp_template_name_test_cc },
   { "go/README.md", go_README_md, sizeof go_README_md },
   { "go/bghost/abi.c", go_bghost_abi_c, sizeof go_bghost_abi_c },
   { "go/bghost/abi.h", go_bghost_abi_h, sizeof go_bghost_abi_h },
