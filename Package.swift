@@ -557,7 +557,7 @@ let package = Package(
                 "BghostControl", "BghostFacts", "BghostHost", "BghostInspection", "BghostLinux",
                 "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSchemas",
                 "BghostServices", "BghostStore", "BghostTemplates", "BghostTerminal",
-                "BghostTransfer", "BghostTrust", "BghostViews",
+                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostViews",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],

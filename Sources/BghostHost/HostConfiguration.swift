@@ -42,6 +42,8 @@ package struct HostConfiguration: Sendable {
     package var alertTransport: (any AlertTransport)?
     /// Exports spans; `nil` records none.
     package var spans: (any SpanRecorder)?
+    /// Called on a thread of the transfer engine after each change of a transfer's state; it must not wait.
+    package var onTransfer: (@Sendable (TransferRecord) -> Void)?
     /// Takes up where spans are sent, after a reload; `nil` without an exporter.
     package var applyTraces: (@Sendable (TraceSettings?) -> Void)?
     /// Connects to the fleet's store, given the path of the state directory; `nil` joins no fleet.

@@ -24,6 +24,7 @@ package final class TransferBridge: TransferObserver {
 
     private let state = Mutex(State())
     private let log: HostLog
+    private let onChange: (@Sendable (TransferRecord) -> Void)?
     /// Whether a discretionary transfer may start.
     package let isGoodMoment = Atomic(false)
     /// The hosts, files and disk space that the transfers of each plugin may use.
@@ -31,8 +32,10 @@ package final class TransferBridge: TransferObserver {
     /// The simulated offset of the wall clock, in nanoseconds.
     package let clockOffset = Atomic<Int64>(0)
 
-    package init(log: HostLog) {
+    /// - Parameter onChange: called on the engine's thread after each change of a transfer's state.
+    package init(log: HostLog, onChange: (@Sendable (TransferRecord) -> Void)? = nil) {
         self.log = log
+        self.onChange = onChange
     }
 
     /// Removes and returns all events since the last call.
@@ -80,6 +83,7 @@ package final class TransferBridge: TransferObserver {
     }
 
     package func transferChanged(_ record: TransferRecord) {
+        onChange?(record)
         let isEnd = record.status.state.isTerminal
         let level: LogEntry.Level = record.status.state == .failed ? .warning : .info
         guard log.keeps(isEnd ? level : .debug) else { return }

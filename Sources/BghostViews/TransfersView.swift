@@ -72,6 +72,16 @@ package struct TransfersView {
             .joined(separator: "; ")
     }
 
+    /// What a transfer does and how far it is, or how it ended, without its id.
+    package static func standing(_ view: TransferView, _ style: Style) -> String {
+        let what = (view.isUpload ? "upload of " : "download of ") + name(view)
+        guard view.isOver else { return "\(what): \(progress(view, style))" }
+        let fault = view.fault.isEmpty ? "" : ": " + TerminalText.escaped(view.fault)
+        let bytes =
+            view.stateName == "done" ? ", \(HumanText.bytes(UInt64(max(0, view.bytes))))" : ""
+        return "\(what) \(view.stateName)\(bytes)\(fault)"
+    }
+
     private static func name(_ view: TransferView) -> String {
         TerminalText.escaped(view.label.isEmpty ? view.url : view.label)
     }

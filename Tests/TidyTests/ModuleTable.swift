@@ -221,7 +221,7 @@ enum ModuleTable {
                 "BghostControl", "BghostFacts", "BghostHost", "BghostInspection", "BghostLinux",
                 "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSchemas",
                 "BghostServices", "BghostStore", "BghostTemplates", "BghostTerminal",
-                "BghostTransfer", "BghostTrust", "BghostViews",
+                "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostViews",
             ]
         ),
         Module(

@@ -35,6 +35,7 @@ final class TransferCoordinator {
     /// The delay of the next wake of a session whose handler creates new transfers in each, nanoseconds.
     let wakePause: Int64
     private let spans: (any SpanRecorder)?
+    private let onTransfer: (@Sendable (TransferRecord) -> Void)?
     private let state: StateDirectory
     private let dataDirectories: DataDirectories
     private let reactor: Reactor
@@ -77,6 +78,7 @@ final class TransferCoordinator {
         self.manifest = manifest
         log = configuration.log
         spans = configuration.spans
+        onTransfer = configuration.onTransfer
         manifestPath = configuration.manifestPath
         wakePause = configuration.timeouts.wake
     }
@@ -104,7 +106,7 @@ final class TransferCoordinator {
         // Without sessions and old transfers, the daemon needs no second database.
         guard !manifest.sessions.isEmpty || isLeft else { return }
         let journal = try openJournal(state.path)
-        let bridge = TransferBridge(log: log)
+        let bridge = TransferBridge(log: log, onChange: onTransfer)
         bridge.clockOffset.store(clock.offset, ordering: .relaxed)
         bridge.accesses.withLock { $0 = transferAccesses() }
         let engine = TransferEngine(

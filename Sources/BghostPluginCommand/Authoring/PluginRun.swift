@@ -13,6 +13,7 @@ internal import BghostServices
 internal import BghostStore
 internal import BghostTerminal
 internal import BghostTransfer
+internal import BghostTransferRules
 internal import BghostViews
 internal import Glibc
 internal import Synchronization
@@ -69,6 +70,7 @@ enum PluginRun {
             // A host that adopts orphans would kill the debugger as one.
             isSubreaper: debugger == nil
         )
+        configuration.onTransfer = { screen.show(TransferView($0, bytes: $0.point.bytes)) }
         configuration.allowsUntrustedFiles = true
         configuration.allowsDebugger = debugger != nil
         if debugger == nil { Orphan.adopt() }
@@ -186,6 +188,8 @@ enum PluginRun {
         var run: RunRecord?
         /// The requests that the handler submitted.
         var requests: [PendingRequest] = []
+        /// The transfers that were not over at its end.
+        var transfers: [TransferView] = []
         /// The signal that asked for the stop.
         var signal: Int32?
     }
@@ -225,6 +229,7 @@ enum PluginRun {
                 guard case .some(let run) = event else { continue }
                 end.run = run
                 end.requests = await host.pending(task: nil, limit: 20).requests
+                end.transfers = await host.transfers().filter { !$0.isOver }
                 group.cancelAll()
             }
         }
@@ -260,7 +265,7 @@ enum PluginRun {
         return nil
     }
 
-    /// Shows the progress until the wait is cancelled.
+    /// Shows the progress of the run and of its transfers until the wait is cancelled.
     ///
     /// The host has no stream of progress, so this asks ten times a second, which a person sees as movement.
     private static func watch(
@@ -272,6 +277,7 @@ enum PluginRun {
             if let progress = await host.runs(task: task, limit: 1).first?.progress {
                 screen.show(progress)
             }
+            for transfer in await host.transfers() where !transfer.isOver { screen.show(transfer) }
             // A sleep that is cancelled ends the loop.
             try? await Task.sleep(for: .milliseconds(100))
         }
@@ -294,6 +300,12 @@ enum PluginRun {
         for request in end.requests where !options.isJSON {
             console.remark(
                 "submitted a request for \(TerminalText.escaped(request.task)); it is not run here"
+            )
+        }
+        for transfer in end.transfers where !options.isJSON {
+            console.remark(
+                TransfersView.standing(transfer, console.error)
+                    + "; a daemon goes on with it after the run, and here it ends"
             )
         }
         if let signal = end.signal { return ExitStatus.signal(signal) }
