@@ -193,6 +193,13 @@ let package = Package(
             path: "SDK/Sources/BackgroundTasks",
             swiftSettings: sdk
         ),
+        // Of SDK/Adapters, a package of its own, since it has a dependency.
+        .target(
+            name: "BackgroundTasksLogging",
+            dependencies: ["BackgroundTasks", .product(name: "Logging", package: "swift-log")],
+            path: "SDK/Adapters/Sources/BackgroundTasksLogging",
+            swiftSettings: sdk
+        ),
         .target(
             name: "BackgroundFoundation",
             dependencies: ["BackgroundTasks", "CBghost"],
@@ -936,8 +943,10 @@ let package = Package(
         .testTarget(
             name: "BackgroundTasksTestingTests",
             dependencies: [
-                "BackgroundTasks", "BackgroundTasksTesting", "BghostFacts", "BghostTestSupport",
-                "WeatherCheck",
+                "BackgroundTasks", "BackgroundTasksLogging", "BackgroundTasksTesting",
+                "BghostFacts",
+                "BghostTestSupport", "WeatherCheck",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swift
         ),
