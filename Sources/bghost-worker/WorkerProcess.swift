@@ -38,6 +38,7 @@ enum WorkerProcess {
     /// Applies the sandbox that the daemon requests.
     static func confine(_ configuration: Configure) -> WorkerSandbox {
         let order = configuration.confinement
+        nameZone()
         let sandbox = WorkerSandbox.enter(
             WorkerSandbox.Order(
                 wanted: Set(SandboxLayer.layers(in: order.wanted)),
@@ -67,6 +68,21 @@ enum WorkerProcess {
         // plugin outside a worker.
         setenv("BGHOST_DATA_DIRECTORY", configuration.dataDirectory, 1)
         return sandbox
+    }
+
+    /// Names the machine's zone in `TZ`, as the link `/etc/localtime` does: in the sandbox it is a file without a
+    /// name, and Foundation's zones go by names.
+    private static func nameZone() {
+        guard getenv("TZ") == nil else { return }
+        var buffer = [CChar](repeating: 0, count: 256)
+        let count = readlink("/etc/localtime", &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return }
+        let target = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        guard let folder = target.firstRange(of: "/zoneinfo/") else { return }
+        let name = String(target[folder.upperBound...])
+        // The C library takes a name without a file for UTC.
+        guard access("/usr/share/zoneinfo/" + name, R_OK) == 0 else { return }
+        setenv("TZ", name, 1)
     }
 
     /// Ends the process without running plugin code: no atexit handlers, no destructors.

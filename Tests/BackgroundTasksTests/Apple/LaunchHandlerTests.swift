@@ -58,6 +58,20 @@ struct LaunchHandlerTests {
         #expect(expiring.logs.map(\.identifier) == ["long"])
     }
 
+    @Test func `A registration in a run has no effect, and the log says so`() async throws {
+        let plugin = Plugin(id: "org.example.launch", version: "1") {
+            Handler("a") { _ in
+                BGTaskScheduler.shared.register(forTaskWithIdentifier: "late") { _ in }
+            }
+        }
+        let host = try TestHost(plugin)
+        let run = try await host.launch("a")
+        #expect(run.result == "false", "\(run)")
+        let line = try #require(host.logs.first)
+        #expect(line.level == .error && line.identifier == "a")
+        #expect(line.message.hasPrefix(#"register(forTaskWithIdentifier: "late") came after"#))
+    }
+
     @Test func `Work on a serial queue keeps its order and knows its run`() async throws {
         let events = Events()
         let plugin = Plugin(id: "org.example.queue", version: "1") {

@@ -8,9 +8,11 @@ internal import Glibc
 // disfavored for a file that imports FoundationEssentials too: there, the use would be ambiguous.
 
 extension TimeZone {
-    /// The zone of this machine, as its distance from UTC at the time of the call.
+    /// The zone of this machine: by its name, with summer time, if the plugin links
+    /// `FoundationInternationalization` because it uses anything of it; else as its distance from UTC at the
+    /// time of the call.
     ///
-    /// Summer time that begins or ends later is not in it: read it again when it matters, and let
+    /// In the distance, summer time that begins or ends later is not: read it again when it matters, and let
     /// `tasks.json` decide about times of the day.
     @_disfavoredOverload
     public static var current: TimeZone { ofMachine(at: Date()) }
@@ -19,14 +21,34 @@ extension TimeZone {
     @_disfavoredOverload
     public static var autoupdatingCurrent: TimeZone { ofMachine(at: Date()) }
 
-    /// The distance of this machine's zone from UTC at a date; UTC if the system does not know it.
+    /// This machine's zone by its name if Foundation has its rules, else its distance from UTC at a date; UTC
+    /// if the system does not know it.
     package static func ofMachine(at date: Date) -> TimeZone {
         var time = time_t(date.timeIntervalSince1970.rounded(.down))
         var local = tm()
         // `localtime_r` does not read the zone's file by itself.
         tzset()
         guard localtime_r(&time, &local) != nil else { return .gmt }
+        // Only with FoundationInternationalization are there zones of names. The system has the last word.
+        if let zone = nameOfMachine.flatMap({ TimeZone(identifier: $0) }),
+            zone.secondsFromGMT(for: date) == local.tm_gmtoff
+        {
+            return zone
+        }
         return TimeZone(secondsFromGMT: local.tm_gmtoff) ?? .gmt
+    }
+
+    /// The name of the machine's zone, as `TZ` or the link `/etc/localtime` has it.
+    private static var nameOfMachine: String? {
+        if let variable = getenv("TZ") {
+            let name = String(cString: variable)
+            return name.hasPrefix(":") ? String(name.dropFirst()) : name
+        }
+        var buffer = [CChar](repeating: 0, count: 256)
+        let count = readlink("/etc/localtime", &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        let target = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return target.firstRange(of: "/zoneinfo/").map { String(target[$0.upperBound...]) }
     }
 }
 

@@ -18,7 +18,7 @@ extension BGTaskScheduler {
     ///   - launchHandler: called for one run at a time. The run is in progress until the handler's
     ///     task gets `setTaskCompleted(success:)`.
     /// - Returns: `false` if the identifier is not a valid handler name, if the plugin is already
-    ///   created, or if the identifier already has a launch handler. The last case terminates an
+    ///   created, which is logged as an error and terminates an app on iOS, or if the identifier already has a launch handler. The last case terminates an
     ///   app on iOS; here the host rejects the plugin, and names the identifier.
     @_disfavoredOverload
     @discardableResult
@@ -47,9 +47,15 @@ extension BGTaskScheduler {
         through queue: (@Sendable (@escaping @Sendable () -> Void) -> Void)?,
         _ launchHandler: @escaping (BGTask) -> Void
     ) -> Bool {
-        guard let collector = HandlerCollector.current, Handler.isName(identifier) else {
+        guard let collector = HandlerCollector.current else {
+            // Most source ignores the answer, and an app on iOS ends here.
+            Logger().error(
+                "register(forTaskWithIdentifier: \"\(identifier)\") came after the plugin was made, and has no"
+                    + " effect: call it in init of the App or in didFinishLaunchingWithOptions"
+            )
             return false
         }
+        guard Handler.isName(identifier) else { return false }
         // Launch handlers are not Sendable in source for Apple's platforms. Runs of this handler
         // never overlap.
         nonisolated(unsafe) let launchHandler = launchHandler
