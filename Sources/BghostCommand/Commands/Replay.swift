@@ -5,6 +5,7 @@ internal import BghostAPI
 internal import BghostBase
 internal import BghostModel
 internal import BghostPolicy
+internal import BghostSimulation
 internal import ArgumentParser
 internal import BghostControl
 internal import Glibc

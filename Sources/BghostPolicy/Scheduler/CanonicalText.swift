@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostModel
+internal import BghostCalendar
+package import BghostModel
 
 /// The complete text of a value, which is the same in every process.
 ///
@@ -120,5 +121,26 @@ struct CanonicalText {
             write(child.value)
         }
         text += close
+    }
+}
+
+extension Manifest {
+    /// Identifies a manifest across processes, independently of its path and the order of its
+    /// sections.
+    package var fingerprint: String {
+        var manifest = self
+        for index in plugins.indices { manifest.plugins[index].origin = SourceLocation() }
+        for index in functions.indices { manifest.functions[index].origin = SourceLocation() }
+        for index in tasks.indices { manifest.tasks[index].origin = SourceLocation() }
+        return String(sipHash13(Array(CanonicalText(manifest).text.utf8)), radix: 16)
+    }
+}
+
+extension SchedulerEffect {
+    /// A line that is equal for equal decisions in every process; for comparison, not for reading.
+    package var fingerprint: String {
+        let all = CanonicalText(self).text
+        let name = all.prefix { $0 != "(" }
+        return "\(name) \(String(sipHash13(Array(all.utf8)), radix: 16))"
     }
 }

@@ -5,6 +5,7 @@ import BghostCalendar
 import BghostFacts
 import BghostModel
 @testable import BghostPolicy
+import BghostSimulation
 import BghostTestSupport
 import Testing
 

@@ -4,6 +4,7 @@
 import BghostCalendar
 import BghostModel
 @testable import BghostPolicy
+import BghostSimulation
 import BghostTestSupport
 import Testing
 

@@ -3,6 +3,7 @@
 @testable import BghostBase
 @testable import BghostModel
 @testable import BghostPolicy
+import BghostSimulation
 import BghostTestSupport
 import Testing
 

@@ -3,6 +3,7 @@
 import BghostBase
 import BghostModel
 @testable import BghostPolicy
+import BghostSimulation
 import Testing
 
 /// The definitions of earlier manifests are dropped when nothing needs them.

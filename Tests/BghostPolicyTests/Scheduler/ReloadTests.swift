@@ -5,6 +5,7 @@ import BghostCalendar
 import BghostFacts
 import BghostModel
 @testable import BghostPolicy
+import BghostSimulation
 import Testing
 
 /// A reload of another manifest during runs.

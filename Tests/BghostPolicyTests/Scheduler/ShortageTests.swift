@@ -2,6 +2,7 @@
 
 import BghostModel
 import BghostPolicy
+import BghostSimulation
 import Testing
 
 /// A machine without processes or descriptors for another worker.

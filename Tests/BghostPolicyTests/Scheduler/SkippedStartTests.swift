@@ -5,6 +5,7 @@ import BghostCalendar
 import BghostFacts
 import BghostModel
 @testable import BghostPolicy
+import BghostSimulation
 import Testing
 
 /// What the history keeps of starts that did not happen, or happened late.

@@ -2,6 +2,7 @@
 
 package import BghostBase
 internal import BghostModel
+package import BghostPolicy
 
 /// The ids of each plugin's dead letters; enforces a limit per plugin.
 ///

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
-internal import BghostCalendar
 internal import BghostFacts
 package import BghostModel
+package import BghostPolicy
 
 /// A scheduler that replays recorded events, to verify that its decisions are the same.
 package struct SchedulerReplay: Sendable {
@@ -141,26 +141,5 @@ package struct SchedulerReplay: Sendable {
             return false
         }
         return true
-    }
-}
-
-extension Manifest {
-    /// Identifies a manifest across processes, independently of its path and the order of its
-    /// sections.
-    package var fingerprint: String {
-        var manifest = self
-        for index in plugins.indices { manifest.plugins[index].origin = SourceLocation() }
-        for index in functions.indices { manifest.functions[index].origin = SourceLocation() }
-        for index in tasks.indices { manifest.tasks[index].origin = SourceLocation() }
-        return String(sipHash13(Array(CanonicalText(manifest).text.utf8)), radix: 16)
-    }
-}
-
-extension SchedulerEffect {
-    /// A line that is equal for equal decisions in every process; for comparison, not for reading.
-    package var fingerprint: String {
-        let all = CanonicalText(self).text
-        let name = all.prefix { $0 != "(" }
-        return "\(name) \(String(sipHash13(Array(all.utf8)), radix: 16))"
     }
 }

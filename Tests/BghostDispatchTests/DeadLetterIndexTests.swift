@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
-@testable import BghostPolicy
+@testable import BghostDispatch
+import BghostPolicy
 import Testing
 
 @Suite struct DeadLetterIndexTests {
