@@ -2,7 +2,6 @@
 
 package import BghostBase
 package import BghostModel
-package import BghostPolicy
 
 extension API {
     /// A start that did not happen, or happened late.

@@ -41,7 +41,7 @@ package struct Gate: Equatable, Sendable {
         case drain
 
         /// Whether a healthy task on a healthy daemon never waits for this gate.
-        var isExceptional: Bool {
+        package var isExceptional: Bool {
             switch self {
             case .paused, .pluginDisabled, .pluginMissing, .manifestRemoved, .notAfter,
                 .clockUnsynced, .throttle, .budget, .store:

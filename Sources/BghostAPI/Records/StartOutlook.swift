@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostPolicy
+
 /// When a pending request can start, according to its gates.
 package struct StartOutlook: Equatable, Sendable {
     /// The earliest start, Unix nanoseconds; `nil` if the request cannot start any more.
