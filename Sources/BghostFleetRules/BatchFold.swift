@@ -10,8 +10,6 @@ package import BghostPolicy
 /// its end. The store therefore writes each row once, however many transitions it had.
 ///
 /// A change costs O(1), `take` O(requests with a change since the last one); the other questions are O(1).
-///
-/// The daemon does not use it yet.
 package struct BatchFold: Sendable {
     /// A change that cannot follow the changes before it: a bug in bghost.
     package struct Contradiction: Error, Equatable, Sendable {
@@ -24,13 +22,16 @@ package struct BatchFold: Sendable {
     private var ended: [RunRecord] = []
     private var memories: [FleetBatch.Remembered] = []
     private var memoryPlaces: [String: Int] = [:]
+    private var taken: [FleetBatch.Taken] = []
     /// The changes of each partition: its requests with a net change, and its identifiers with a state.
     private var counts = PartitionCounts()
 
     package init() {}
 
     /// Whether it has no change.
-    package var isEmpty: Bool { places.isEmpty && ended.isEmpty && memories.isEmpty }
+    package var isEmpty: Bool {
+        places.isEmpty && ended.isEmpty && memories.isEmpty && taken.isEmpty
+    }
 
     /// Whether it has a change of a partition.
     package func concerns(_ partition: PartitionID) -> Bool {
@@ -79,6 +80,12 @@ package struct BatchFold: Sendable {
         return local
     }
 
+    /// Adds that the owner has accepted or dropped a submission; its changes belong into the same batch.
+    package mutating func take(letter id: RunID, in partition: PartitionID) {
+        taken.append(FleetBatch.Taken(partition: partition, id: id))
+        counts.add(partition)
+    }
+
     /// Returns the batch, and starts an empty one.
     package mutating func take() -> FleetBatch { takeCounted().batch }
 
@@ -88,6 +95,7 @@ package struct BatchFold: Sendable {
         batch.rows = rows.compactMap(\.self)
         batch.ended = ended
         batch.memories = memories
+        batch.taken = taken
         let counts = counts
         self = BatchFold()
         return (batch, counts)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
 package import BghostModel
 package import BghostPolicy
 
@@ -9,8 +10,6 @@ package import BghostPolicy
 /// none is lost and none takes effect twice.
 ///
 /// A change costs O(1), `next` O(requests with a change in the batch); the others are O(1).
-///
-/// The daemon does not use it yet.
 package struct BatchQueue: Sendable {
     /// A batch with its number, from 1 since the registration of the host.
     package struct Numbered: Equatable, Sendable {
@@ -55,6 +54,14 @@ package struct BatchQueue: Sendable {
         let local = try fold.add(changes, in: partition)
         added += 1
         return (local, added)
+    }
+
+    /// Adds that the owner has accepted or dropped a submission.
+    ///
+    /// No batch may be sent between this and the changes of the submission.
+    package mutating func take(letter id: RunID, in partition: PartitionID) {
+        fold.take(letter: id, in: partition)
+        added += 1
     }
 
     /// Whether a change of a partition is not kept yet.

@@ -55,14 +55,24 @@ package struct FleetBatch: Equatable, Sendable {
         package var memory: TaskMemory
     }
 
+    /// A submission that its owner has accepted or dropped, so that no later owner accepts it.
+    package struct Taken: Equatable, Sendable {
+        package let partition: PartitionID
+        package let id: RunID
+    }
+
     /// At most one for each request.
     package var rows: [RowChange] = []
     /// Runs that ended, in the order of their ends.
     package var ended: [RunRecord] = []
     /// At most one for each identifier.
     package var memories: [Remembered] = []
+    /// Submissions that the store must have, and then has no longer.
+    package var taken: [Taken] = []
 
     package init() {}
 
-    package var isEmpty: Bool { rows.isEmpty && ended.isEmpty && memories.isEmpty }
+    package var isEmpty: Bool {
+        rows.isEmpty && ended.isEmpty && memories.isEmpty && taken.isEmpty
+    }
 }

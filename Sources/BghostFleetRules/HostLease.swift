@@ -8,8 +8,6 @@ package import BghostBase
 /// work before the store lets another host own its partitions. All instants are in time since boot, also
 /// while the machine is suspended. It is a pure value; the owner of the connection passes events and carries
 /// out the effects. Each call is O(1).
-///
-/// The daemon does not use it yet.
 package struct HostLease: Sendable {
     package enum State: Equatable, Sendable {
         /// It owns nothing: it has not registered, or the store has refused it.
@@ -100,6 +98,12 @@ package struct HostLease: Sendable {
     package func mayStart(now: MonotonicInstant) -> Bool {
         guard let validSince, !isLeaving else { return false }
         return level == .valid && now < end(of: .valid, since: validSince)
+    }
+
+    /// Until when runs may start without another answer; zero if none may.
+    package var startsUntil: MonotonicInstant {
+        guard let validSince, level == .valid, !isLeaving else { return .zero }
+        return end(of: .valid, since: validSince)
     }
 
     /// When to call `timePassed` next; `never` outside of the fleet.

@@ -11,7 +11,7 @@ internal import BghostPolicy
 /// addition, a claim a sort of them. `resume` is O(nonces without an answer), at most 64; a batch is O(its
 /// changes); `contents` sorts the rows of its partition.
 ///
-/// The daemon does not use it.
+/// `letters` is O(submissions that wait). The daemon does not use it.
 package struct MemoryFleet: PartitionStore, Sendable {
     /// A host; it stays after its death, so that its name keeps its number.
     private struct Host: Sendable {
@@ -47,6 +47,8 @@ package struct MemoryFleet: PartitionStore, Sendable {
     private var ownerships: [PartitionID: Ownership] = [:]
     private var rows: [PartitionID: [RunID: Row]] = [:]
     private var memories: [PartitionID: [String: TaskMemory]] = [:]
+    /// Submissions in the order in which they were posted.
+    private var posted: [FleetLetter] = []
     /// The one pending request of each task that is neither a retry nor a manual run.
     private var first: [String: RunID] = [:]
     /// Without it, late batches are kept: a test shows with it that its judge finds the damage.
@@ -238,6 +240,26 @@ package struct MemoryFleet: PartitionStore, Sendable {
         }
     }
 
+    package func owners() -> [PartitionID: String] {
+        ownerships.compactMapValues { ownership in ownership.owner.map { hosts[$0].terms.name } }
+    }
+
+    // MARK: Submissions
+
+    package mutating func post(_ letters: [FleetLetter]) throws(FleetRefusal) {
+        for letter in letters where ownerships[letter.partition(of: partitions)] == nil {
+            throw .unknownPartition
+        }
+        posted += letters
+    }
+
+    package func letters(limit: Int, _ session: HostSession) -> [FleetLetter] {
+        let own = posted.lazy.filter { [ownerships, partitions] letter in
+            ownerships[letter.partition(of: partitions)]?.owner == session.host
+        }
+        return Array(own.prefix(limit))
+    }
+
     // MARK: Requests
 
     package mutating func commit(
@@ -284,6 +306,8 @@ package struct MemoryFleet: PartitionStore, Sendable {
             if let row, first[row.request.task] == change.id { freed.insert(row.request.task) }
         }
         guard comparesRows else { return }
+        let waiting = Set(posted.map(\.request.id))
+        guard batch.taken.allSatisfy({ waiting.contains($0.id) }) else { throw .drift }
         var taken: Set<String> = []
         for case .pending(let request)? in batch.rows.map(\.after) where request.countsAsPending {
             let isFree = first[request.task] == nil || freed.contains(request.task)
@@ -311,6 +335,10 @@ package struct MemoryFleet: PartitionStore, Sendable {
             // Only without the fence the row of a begun request can be missing.
             guard let request else { continue }
             rows[change.partition, default: [:]][change.id] = Row(request: request, state: state)
+        }
+        if !batch.taken.isEmpty {
+            let ids = Set(batch.taken.map(\.id))
+            posted.removeAll { ids.contains($0.request.id) }
         }
         runs += batch.ended
         for remembered in batch.memories {

@@ -4,8 +4,6 @@ internal import BghostBase
 package import BghostModel
 
 /// How many partitions a host should own, and which ones it gives back.
-///
-/// The daemon does not use it yet.
 package enum PartitionShare {
     /// The most slots of a host that count, so that no sum overflows.
     private static let slotsMax = 1 << 20

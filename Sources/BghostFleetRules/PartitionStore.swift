@@ -9,8 +9,6 @@ package import BghostPolicy
 /// refuses those of another one: a message that was delayed in the network for however long changes
 /// nothing, also if the store went back to an earlier state meanwhile. `FleetConformance` in the tests says
 /// what each implementation must do.
-///
-/// The daemon does not use it yet.
 package protocol PartitionStore {
     /// The last registration under a name; `.none` if there is none.
     mutating func incarnation(of name: String) throws(FleetRefusal) -> FenceNumber
@@ -77,6 +75,38 @@ package protocol PartitionStore {
 
     /// The contents of a partition that the host was granted.
     mutating func contents(of partition: PartitionID) throws(FleetRefusal) -> PartitionContents
+
+    /// Keeps submissions, all of them or none, until batches of the owners of their partitions take them.
+    ///
+    /// Every host may call it, also one that owns nothing and one that the store has declared dead: a submission
+    /// is not an outcome, and it has no fence. One that is sent again after no answer came may run twice.
+    mutating func post(_ letters: [FleetLetter]) throws(FleetRefusal)
+
+    /// Submissions for the partitions that a host owns, in the order in which they were posted.
+    ///
+    /// - Parameter limit: the most to return, 1 or more.
+    mutating func letters(limit: Int, _ session: HostSession) throws(FleetRefusal) -> [FleetLetter]
+
+    /// The names of the hosts that own partitions.
+    mutating func owners() throws(FleetRefusal) -> [PartitionID: String]
+}
+
+/// A submission for the host that owns its partition.
+package struct FleetLetter: Equatable, Codable, Sendable {
+    /// Its partition follows from its task.
+    package var request: Request
+    /// What it does to a pending request of its task.
+    package var onConflict: ConflictPolicy
+
+    package init(_ request: Request, _ onConflict: ConflictPolicy) {
+        self.request = request
+        self.onConflict = onConflict
+    }
+
+    /// - Parameter partitions: the number of partitions of the fleet.
+    package func partition(of partitions: UInt16) -> PartitionID {
+        PartitionID(of: request.task, partitions: partitions)
+    }
 }
 
 /// Why the fleet's store refuses a call.

@@ -8,8 +8,6 @@ package import BghostBase
 /// and the first one that comes back would end the others. So a host may do that only after it could renew
 /// its own lease all the time for longer than a lease, while the clock of the store went as its own. Each call
 /// is O(1).
-///
-/// The daemon does not use it yet.
 package struct ReapRule: Sendable {
     /// An answered renewal.
     private struct Renewal: Sendable {

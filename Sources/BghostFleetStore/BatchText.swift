@@ -51,10 +51,25 @@ enum BatchText {
         var body: String?
     }
 
+    /// A submission that a batch takes, with the names of its columns.
+    private struct Taken: Encodable {
+        var pool: UInt8
+        var number: UInt16
+        var id: String
+    }
+
+    private struct Posted: Encodable {
+        var pool: UInt8
+        var number: UInt16
+        var id: String
+        var body: String
+    }
+
     private struct Changes: Encodable {
         var rows: [Change]
         var ended: [Ended]
         var memories: [Remembered]
+        var taken: [Taken]
     }
 
     private enum State {
@@ -88,8 +103,30 @@ enum BatchText {
                         task: remembered.memory.identifier,
                         body: remembered.memory.isEmpty ? nil : try text(remembered.memory)
                     )
+                },
+                taken: batch.taken.map { taken in
+                    Taken(
+                        pool: taken.partition.pool,
+                        number: taken.partition.number,
+                        id: "\(taken.id)"
+                    )
                 }
             )
+        )
+    }
+
+    /// - Parameter partitions: the number of partitions of the fleet.
+    static func text(of letters: [FleetLetter], partitions: UInt16) throws -> String {
+        try text(
+            letters.map { letter in
+                let partition = letter.partition(of: partitions)
+                return Posted(
+                    pool: partition.pool,
+                    number: partition.number,
+                    id: "\(letter.request.id)",
+                    body: try text(letter)
+                )
+            }
         )
     }
 

@@ -8,11 +8,15 @@ internal import BghostFleet
 /// caller, rows of others. A batch takes only the row of its host, and the rows of requests that no other host
 /// changes. So batches of hosts do not wait for each other, and all else is done one after the other.
 enum PartitionSchema {
-    static let versions = SchemaVersions(
-        name: "bghost_partitions",
-        steps: [tables + fences + batches + claims],
-        lock: 7_075_616_875
-    )
+    static let versions = versions([first, letters])
+
+    /// - Parameter steps: what makes each version, or the first ones of them.
+    static func versions(_ steps: [String]) -> SchemaVersions {
+        SchemaVersions(name: "bghost_partitions", steps: steps, lock: 7_075_616_875)
+    }
+
+    /// What makes version 1.
+    static var first: String { tables + fences + batches + claims }
 
     /// The codes of SQL with which the functions refuse a call.
     enum Refusal {

@@ -9,9 +9,8 @@ internal import BghostPolicy
 /// The partitions of a fleet in a PostgreSQL database, as one host uses them.
 ///
 /// Each call is one message to the server and one transaction, but for `contents`, which reads pages,
-/// `register`, and the first call of a connection. Use it on one thread; each message takes as long as the time limit at most.
-///
-/// The daemon does not use it yet.
+/// `register`, and the first call of a connection. Use it on one thread; each message takes as long as the time
+/// limit at most.
 package final class PostgreSQLPartitions: PartitionStore {
     private let partitions: UInt16
     /// The time limit of each message, nanoseconds.
@@ -21,6 +20,11 @@ package final class PostgreSQLPartitions: PartitionStore {
 
     /// How many rows a page of `contents` has, in the middle of what memory and round trips ask for.
     private static let pageLength = 1000
+    /// How long ended runs are kept, nanoseconds.
+    private static let runsKeptFor: Int64 = 30 * 86_400_000_000_000
+    /// The number of batches between two looks for older ones.
+    private static let cleanupPeriod = 1000
+    private var batches = 0
 
     /// - Parameters:
     ///   - connection: a connection string of libpq.
@@ -145,6 +149,47 @@ package final class PostgreSQLPartitions: PartitionStore {
         try run(PartitionSchema.release, fence(session) + lists(partitions))
     }
 
+    package func owners() throws(FleetRefusal) -> [PartitionID: String] {
+        var owners: [PartitionID: String] = [:]
+        for row in try rows(PartitionSchema.owners, []) {
+            let partition = PartitionID(
+                pool: UInt8(clamping: try number(row, 0)),
+                number: UInt16(clamping: try number(row, 1))
+            )
+            owners[partition] = row[2]
+        }
+        return owners
+    }
+
+    // MARK: Submissions
+
+    package func post(_ letters: [FleetLetter]) throws(FleetRefusal) {
+        let text: String
+        do {
+            text = try BatchText.text(of: letters, partitions: partitions)
+        } catch {
+            throw .failed(
+                FleetProblem(.statement, "a submission cannot be written as JSON: \(error)")
+            )
+        }
+        try run(PartitionSchema.post, [text])
+    }
+
+    package func letters(
+        limit: Int,
+        _ session: HostSession
+    ) throws(FleetRefusal) -> [FleetLetter] {
+        var letters: [FleetLetter] = []
+        for row in try rows(PartitionSchema.waitingLetters, ["\(session.host)", "\(limit)"]) {
+            do {
+                letters.append(try BatchText.value(FleetLetter.self, (row.last ?? nil) ?? ""))
+            } catch {
+                throw unreadable((row.first ?? nil) ?? "", ["inbox"])
+            }
+        }
+        return letters
+    }
+
     // MARK: Requests
 
     package func commit(
@@ -159,7 +204,23 @@ package final class PostgreSQLPartitions: PartitionStore {
             throw .failed(FleetProblem(.statement, "a batch cannot be written as JSON: \(error)"))
         }
         let row = try rows(PartitionSchema.keep, fence(session) + ["\(number)", text]).first
-        return try self.number(row ?? [], 0)
+        let now = try self.number(row ?? [], 0)
+        forgetRuns(now: now)
+        return now
+    }
+
+    /// Deletes ended runs that are too old, once in a while.
+    ///
+    /// - Parameter now: by the clock of the server, Unix nanoseconds.
+    private func forgetRuns(now: Int64) {
+        batches += 1
+        guard batches % Self.cleanupPeriod == 1 else { return }
+        do throws(FleetRefusal) {
+            try run(PartitionSchema.forget, ["\(now.subtractingClamped(Self.runsKeptFor))"])
+        } catch {
+            // The batch is kept, and a later one looks again.
+            batches = 0
+        }
     }
 
     package func contents(of partition: PartitionID) throws(FleetRefusal) -> PartitionContents {

@@ -14,6 +14,7 @@ struct BrokenFleet: PartitionStore {
         case losesMemories, hidesRuns, mixesPartitions
         case ignoresNumbers, forgetsNumbers, remembersNumbers, comparesNothing
         case ignoresNonces, claimsOnOldConnection, refusesUnanswered
+        case losesLetters, showsAllLetters, keepsTakenLetters, namesNoOwners
     }
 
     struct Harness: FleetHarness {
@@ -160,6 +161,20 @@ struct BrokenFleet: PartitionStore {
         }
     }
 
+    func owners() -> [PartitionID: String] { flaw == .namesNoOwners ? [:] : fleet.owners() }
+
+    // MARK: Submissions
+
+    mutating func post(_ letters: [FleetLetter]) throws(FleetRefusal) {
+        guard flaw != .losesLetters else { return }
+        try fleet.post(letters)
+    }
+
+    func letters(limit: Int, _ session: HostSession) -> [FleetLetter] {
+        let all = sessions.flatMap { fleet.letters(limit: limit, $0) }
+        return flaw == .showsAllLetters ? all : fleet.letters(limit: limit, session)
+    }
+
     // MARK: Requests
 
     mutating func commit(
@@ -170,6 +185,7 @@ struct BrokenFleet: PartitionStore {
         let session = used(session)
         var batch = batch
         if flaw == .losesMemories { batch.memories = [] }
+        if flaw == .keepsTakenLetters { batch.taken = [] }
         let next = (numbers[session.host] ?? 0) + 1
         let kept = flaw == .ignoresNumbers ? next : number
         let sent = batch

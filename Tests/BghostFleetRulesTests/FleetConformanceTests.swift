@@ -38,6 +38,10 @@ import Testing
         "refuses a registration after a lost one": .ignoresNonces,
         "refuses the owner of a lost grant": .claimsOnOldConnection,
         "permits what an unanswered call began": .refusesUnanswered,
+        "keeps submissions until a batch takes them": .losesLetters,
+        "shows submissions to their owner": .showsAllLetters,
+        "a submission is taken once": .keepsTakenLetters,
+        "names the owners": .namesNoOwners,
     ]
 
     @Test func `Each check has an error, and each error a check`() {

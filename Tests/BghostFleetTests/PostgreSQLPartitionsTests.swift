@@ -3,7 +3,7 @@
 import BghostBase
 @testable import BghostFleet
 import BghostFleetRules
-import BghostFleetStore
+@testable import BghostFleetStore
 import BghostFleetSupport
 import BghostModel
 import BghostPolicy
@@ -32,7 +32,9 @@ import Testing
             )
         }
 
-        private static let tables = ["fleet", "host", "partition", "request", "memory", "run"]
+        private static let tables = [
+            "fleet", "host", "partition", "request", "memory", "run", "inbox",
+        ]
 
         func save() {
             // The first call makes the tables.
@@ -89,6 +91,34 @@ import Testing
         #expect(problem.reason.contains("than the 16 of this host"), "\(problem)")
         #expect(try second.incarnation(of: "b") == .none)
         try first.leave(session)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A schema of version 1 is migrated with what it has`() throws {
+        let database = try FleetDatabase()
+        var connector = PostgreSQLConnector(
+            connection: database.connection,
+            schema: PartitionSchema.versions([PartitionSchema.first])
+        )
+        // Only the tables that it makes matter.
+        _ = try connector.connect(timeout: 120_000_000_000)
+        let version = "SELECT version FROM bghost_partitions.fleet"
+        #expect(try database.query(version) == ["1"])
+        try database.query("INSERT INTO bghost_partitions.run VALUES ('1', 'a', '1', 1, '{}')")
+        let store = database.partitions()
+        #expect(try store.incarnation(of: "a") == .none)
+        #expect(try database.query(version) == ["2"])
+        #expect(try database.query("SELECT id FROM bghost_partitions.run") == ["1"])
+        var random = SeededGenerator(seed: 1)
+        let terms = HostTerms(name: "a", lease: FleetSample.lease, slots: 2)
+        let session = try store.register(
+            terms,
+            after: .none,
+            nonce: FenceNonce(using: &random)
+        )
+        // The first batch also deletes runs that are older than 30 days.
+        #expect(try store.commit(FleetBatch(), number: 1, session) > 0)
+        #expect(try database.query("SELECT id FROM bghost_partitions.run").isEmpty)
     }
 
     /// More requests than a page has, and texts that SQL and JSON have their own signs for.

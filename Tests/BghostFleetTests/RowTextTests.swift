@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
+import BghostFleetRules
 @testable import BghostFleetStore
 import BghostFleetSupport
 import BghostModel
@@ -14,6 +15,7 @@ import Testing
         FleetSample.run(2, of: request, epoch: 1 << 40),
         .killed(.memory)
     )
+    private static let letter = FleetLetter(request, .append)
     private static let memory = TaskMemory(identifier: "a", lastServedTime: 7)
 
     /// A new property has to be optional, or the rows of a fleet that is being upgraded cannot be read.
@@ -40,11 +42,17 @@ import Testing
             "throttle":{"changedAt":0,"lastEnd":0,"points":0,"runs":[]},"uses":{"days":[]}}
             """
         #expect(try BatchText.value(TaskMemory.self, memory) == Self.memory)
+        let letter = #"{"onConflict":"append","request":\#(request)}"#
+        #expect(try BatchText.value(FleetLetter.self, letter) == Self.letter)
     }
 
     @Test func `A host reads what it writes`() throws {
         #expect(try BatchText.value(Request.self, BatchText.text(Self.request)) == Self.request)
         #expect(try BatchText.value(RunRecord.self, BatchText.text(Self.run)) == Self.run)
         #expect(try BatchText.value(TaskMemory.self, BatchText.text(Self.memory)) == Self.memory)
+        #expect(try BatchText.value(FleetLetter.self, BatchText.text(Self.letter)) == Self.letter)
+        var lost = Self.request
+        lost.counters.takeovers = 2
+        #expect(try BatchText.value(Request.self, BatchText.text(lost)) == lost)
     }
 }

@@ -72,7 +72,9 @@ package final class FleetConformance<Harness: FleetHarness> {
 
     package init(harness: Harness) { self.harness = harness }
 
-    package static var checks: [Check] { hostChecks + batchChecks + restoredChecks }
+    package static var checks: [Check] {
+        hostChecks + batchChecks + restoredChecks + letterChecks
+    }
 
     // MARK: Short words
 

@@ -4,12 +4,14 @@ internal import BghostCalendar
 
 /// One part of a fleet's identifiers: all that have the same hash.
 ///
-/// A partition has one owner, which decides about all its requests. The daemon does not use partitions yet;
-/// `BghostFleetRules` does.
+/// A partition has one owner, which decides about all its requests.
 package struct PartitionID: Hashable, Comparable, Codable, Sendable {
     /// The pool of hosts that may own it; tasks with the same placement have the same pool.
     package let pool: UInt8
     package let number: UInt16
+
+    /// The number of partitions of a fleet; it is the same in each version of this program.
+    package static let count: UInt16 = 256
 
     package init(pool: UInt8 = 0, number: UInt16) {
         self.pool = pool
@@ -22,7 +24,7 @@ package struct PartitionID: Hashable, Comparable, Codable, Sendable {
     /// of different versions would both own an identifier.
     ///
     /// - Parameter partitions: the number of partitions of a pool, 1 or more, constant for a fleet.
-    package init(of identifier: String, pool: UInt8 = 0, partitions: UInt16) {
+    package init(of identifier: String, pool: UInt8 = 0, partitions: UInt16 = count) {
         let hash = sipHash13(Array(identifier.utf8))
         self.init(pool: pool, number: UInt16(hash % UInt64(max(1, partitions))))
     }

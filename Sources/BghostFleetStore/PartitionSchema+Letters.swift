@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Submissions on their way to the owners of their partitions: version 2 of the schema.
+extension PartitionSchema {
+    /// `keep` of version 1 stays as `keep_rows`, without its rights changed; the new one adds what a batch takes.
+    ///
+    /// The fence is the first statement of `keep_rows`, so it is still the first one of a batch.
+    static let letters = """
+        CREATE TABLE bghost_partitions.inbox (
+            seq bigserial PRIMARY KEY,
+            pool smallint NOT NULL,
+            number int NOT NULL,
+            id text COLLATE "C" NOT NULL UNIQUE,
+            body text NOT NULL
+        ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
+            autovacuum_vacuum_cost_delay = 0);
+        CREATE INDEX run_ended ON bghost_partitions.run (ended_at);
+        CREATE FUNCTION bghost_partitions.post(letters json) RETURNS void LANGUAGE plpgsql AS $f$
+        BEGIN
+            IF EXISTS (SELECT FROM json_populate_recordset(NULL::bghost_partitions.inbox, letters) c
+                WHERE NOT EXISTS (SELECT FROM bghost_partitions.partition p
+                    WHERE p.pool = c.pool AND p.number = c.number)) THEN
+                RAISE 'unknown partition' USING ERRCODE = '\(Refusal.unknownPartition)';
+            END IF;
+            INSERT INTO bghost_partitions.inbox (pool, number, id, body)
+                SELECT c.pool, c.number, c.id, c.body
+                FROM json_populate_recordset(NULL::bghost_partitions.inbox, letters) c;
+        END $f$;
+        ALTER FUNCTION bghost_partitions.keep(bigint, bigint, bigint, bigint, bigint, bigint, json)
+            RENAME TO keep_rows;
+        CREATE FUNCTION bghost_partitions.keep(h bigint, inc bigint, inc_nonce bigint, con bigint,
+            con_nonce bigint, next bigint, changes json) RETURNS bigint LANGUAGE plpgsql AS $f$
+        DECLARE
+            kept_at bigint;
+            part bigint;
+        BEGIN
+            kept_at := bghost_partitions.keep_rows(h, inc, inc_nonce, con, con_nonce, next, changes);
+            DELETE FROM bghost_partitions.inbox r
+                USING json_populate_recordset(NULL::bghost_partitions.inbox, changes->'taken') c
+                WHERE r.id = c.id AND r.pool = c.pool AND r.number = c.number;
+            GET DIAGNOSTICS part = ROW_COUNT;
+            IF part <> json_array_length(coalesce(changes->'taken', '[]')) THEN
+                RAISE 'drift' USING ERRCODE = '\(Refusal.drift)';
+            END IF;
+            RETURN kept_at;
+        END $f$;
+        """
+
+    /// $1 letters.
+    static let post = "SELECT bghost_partitions.post($1::json)"
+
+    /// $1 host, $2 limit.
+    static let waitingLetters = """
+        SELECT i.id, i.body FROM bghost_partitions.inbox i
+        JOIN bghost_partitions.partition p ON p.pool = i.pool AND p.number = i.number
+        WHERE p.owner = $1::int ORDER BY i.seq LIMIT $2::int
+        """
+
+    /// Deletes some runs that ended before $1, Unix nanoseconds.
+    static let forget = """
+        DELETE FROM bghost_partitions.run WHERE id IN (
+            SELECT id FROM bghost_partitions.run WHERE ended_at < $1::bigint ORDER BY ended_at LIMIT 10000)
+        """
+
+    static let owners = """
+        SELECT p.pool, p.number, h.name FROM bghost_partitions.partition p
+        JOIN bghost_partitions.host h ON h.host = p.owner
+        """
+}
