@@ -71,6 +71,7 @@ package struct SchedulerReplay: Sendable {
         case .fleetAnswered(let claim, let answer):
             scheduler.fleetAnswered(claim, answer, now: now, &effects)
         case .fleetClaims(let claims): scheduler.fleetClaims(claims, now: now, &effects)
+        case .partition(let event): scheduler.handle(event, now: now, &effects)
         case .accept, .wake, .submissionFinished, .runEnded, .startFailed, .shortage, .withdraw,
             .withdrawAll,
             .redriven, .reloaded, .clearThrottle, .resultUsed, .forgetUses:
@@ -137,7 +138,7 @@ package struct SchedulerReplay: Sendable {
             .restoredRuntimeUse, .start, .drain, .dispatch, .timerFired, .clockWasSet,
             .storeBlocked,
             .clockChecked, .factsChanged, .problem, .loaded, .switched, .paused, .resumed,
-            .restoredPause, .fleetRenewed, .fleetLost, .fleetAnswered, .fleetClaims:
+            .restoredPause, .fleetRenewed, .fleetLost, .fleetAnswered, .fleetClaims, .partition:
             return false
         }
         return true

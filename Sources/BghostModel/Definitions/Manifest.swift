@@ -251,6 +251,8 @@ package struct TaskDefinition: Equatable, Sendable {
     package var schedule: TaskSchedule?
     /// Whether one host of the fleet serves each time of its schedule, and not every host.
     package var isOnceInFleet: Bool
+    /// Whether its requests live in the fleet's store, and run on the host that owns their partition.
+    package var isInFleet: Bool
     /// How much later than its date a run may start to share a wake-up with others.
     var tolerance: Duration
     /// Whether a run starts, within its tolerance, before people usually use its results.
@@ -287,6 +289,7 @@ package struct TaskDefinition: Equatable, Sendable {
         submitAtStart: Bool = false,
         schedule: TaskSchedule? = nil,
         isOnceInFleet: Bool = false,
+        isInFleet: Bool = false,
         tolerance: Duration = .zero,
         learnsUse: Bool = false,
         requirements: RequirementSet = [],
@@ -310,6 +313,7 @@ package struct TaskDefinition: Equatable, Sendable {
         self.submitAtStart = submitAtStart
         self.schedule = schedule
         self.isOnceInFleet = isOnceInFleet
+        self.isInFleet = isInFleet
         self.tolerance = tolerance
         self.learnsUse = learnsUse
         self.requirements = requirements

@@ -53,6 +53,8 @@ package struct FleetHost: Equatable, Sendable {
     package var drainedAt: Int64?
     /// The starts that it serves now.
     package var claims: Int
+    /// The partitions of requests that it owns, as far as is known.
+    package var partitions: Int
     /// The fingerprint of its tasks that run once in the fleet; "" if it is unknown.
     package var tasks: String
     /// `nil` before it has measured it.
@@ -67,6 +69,7 @@ package struct FleetHost: Equatable, Sendable {
         seenAt: Int64,
         drainedAt: Int64? = nil,
         claims: Int,
+        partitions: Int = 0,
         tasks: String = "",
         clock: Clock? = nil
     ) {
@@ -78,20 +81,21 @@ package struct FleetHost: Equatable, Sendable {
         self.seenAt = seenAt
         self.drainedAt = drainedAt
         self.claims = claims
+        self.partitions = partitions
         self.tasks = tasks
         self.clock = clock
     }
 }
 
 extension Manifest {
-    /// A fingerprint of the tasks that run once in the fleet.
+    /// A fingerprint of the tasks that run once in the fleet, and of those whose requests live there.
     ///
     /// It is the same on two hosts if they have the same such tasks with the same times, so that each can take
-    /// over a start of the other. It does not depend on their order. O(tasks).
+    /// over a start or a request of the other. It does not depend on their order. O(tasks).
     package var fleetTasks: String {
-        let lines = tasks.filter(\.isOnceInFleet)
+        let once = tasks.filter(\.isOnceInFleet)
             .map { "\($0.identifier) \($0.schedule?.text ?? "")" }
-            .sorted()
+        let lines = (once + tasks.filter(\.isInFleet).map { "\($0.identifier) inFleet" }).sorted()
         let digits = String(sipHash13(Array(lines.joined(separator: "\n").utf8)), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

@@ -197,13 +197,27 @@ package struct AttemptCounters: Equatable, Codable, Sendable {
     package var losses: Int
     /// Runs that were interrupted by a drain or an unmet requirement, and so not by their own fault.
     package var interruptions: Int
+    /// `nil` for none, and in what older versions have written.
+    private var lostHosts: Int?
 
-    package init(failures: Int = 0, losses: Int = 0, interruptions: Int = 0) {
+    package init(
+        failures: Int = 0,
+        losses: Int = 0,
+        interruptions: Int = 0,
+        takeovers: Int = 0
+    ) {
         self.failures = failures
         self.losses = losses
         self.interruptions = interruptions
+        self.takeovers = takeovers
+    }
+
+    /// Runs that ended because their host in the fleet was lost.
+    package var takeovers: Int {
+        get { lostHosts ?? 0 }
+        set { lostHosts = newValue > 0 ? newValue : nil }
     }
 
     /// The number of runs so far.
-    package var runs: Int { failures + losses + interruptions }
+    package var runs: Int { failures + losses + interruptions + takeovers }
 }

@@ -45,7 +45,7 @@ struct CanonicalText {
     /// Properties that came later and decide something: left out while they are `false`, zero or empty.
     private static let recordedIfSet: Set<String> = [
         "TaskDefinition.isOnceInFleet", "TaskDefinition.then", "TaskSchedule.randomDelay",
-        "Request.appended",
+        "Request.appended", "TaskDefinition.isInFleet", "AttemptCounters.lostHosts",
     ]
 
     private static func isUnset(_ value: Any) -> Bool {

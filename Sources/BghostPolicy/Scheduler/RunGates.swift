@@ -41,6 +41,8 @@ struct RunGates: Sendable {
     var clock: DoubtedClock?
     /// The starts that one host of the fleet serves.
     var fleet = FleetGate()
+    /// The partitions of the fleet that this host owns.
+    var partitions = PartitionTable()
     /// Pending requests whose replacement is being stored.
     ///
     /// They must not start: the store would already have them as replaced, and would reject their
@@ -123,6 +125,7 @@ struct RunGates: Sendable {
         else { return false }
         return !isBeingReplaced(request) && !waitsForClock(request, task: task)
             && (request.isManual || unmet(request, task: task).isEmpty)
+            && mayStartPlaced(request, task: task)
             // Last, so that a host claims only what it can start.
             && mayServe(request, task: task)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostModel
 
 /// The runs in progress.
 struct RunningTable: Sendable {
@@ -13,6 +14,10 @@ struct RunningTable: Sendable {
         let task: Int
         /// Unix nanoseconds.
         let begunAt: Int64
+        /// The partition of the fleet in which its request lives; `nil` for others.
+        var partition: PartitionID?
+        /// Whether this host has lost that partition since.
+        var isFenced = false
     }
 
     private var slots: [Running?] = []
@@ -37,6 +42,16 @@ struct RunningTable: Sendable {
         slots[handle.index] = nil
         free.append(handle.index)
         return running
+    }
+
+    /// Marks the runs of a partition that this host has lost, and returns them.
+    mutating func fence(_ partition: PartitionID) -> [RunHandle] {
+        let fenced = slots.indices.filter { slots[$0]?.partition == partition }
+        for index in fenced {
+            slots[index]?.partition = nil
+            slots[index]?.isFenced = true
+        }
+        return fenced.map { RunHandle(index: $0) }
     }
 
     /// All runs in progress.

@@ -69,6 +69,7 @@ extension Scheduler {
             changes.append(.remembered(TaskMemory(identifier: memory.identifier)))
         }
         expiries.remove(entry)
+        gates.partitions.forget(entry)
         learners[pendingIndex.entries.kind(entry).group]?.remove(entry)
         pendingIndex.release(entry)
     }

@@ -21,7 +21,7 @@ extension Scheduler {
         }
         guard let index = pendingIndex.entry(of: request.task),
             let place = pendingIndex.entries[index].place(of: request.id)
-        else { return [] }
+        else { return partitionGate(request, task: task, now: now).map { [$0] } ?? [] }
         var gates = pauseGate(request, now: now).map { [$0] } ?? []
         gates += pluginGates(task)
         gates.append(permitGate(request))
@@ -38,6 +38,7 @@ extension Scheduler {
         gates.append(handlerGate(task))
         gates.append(slotGate(ahead: hasFreeSlot ? nil : ahead))
         if let fleet = fleetGate(request, task: task, now: now) { gates.append(fleet) }
+        if let fleet = partitionGate(request, task: task, now: now) { gates.append(fleet) }
         return gates + temporaryGates(request)
     }
 

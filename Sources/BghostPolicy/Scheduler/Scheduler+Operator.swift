@@ -85,6 +85,8 @@ extension Scheduler {
                 park([request], now: now, &effects)
                 continue
             }
+            // One of the fleet may have another owner by now, which has it from the fleet's store.
+            if livesInFleet(request), ownedEntry(request.task) == nil { continue }
             let entry = entry(for: request.task, task: task)
             // A retry replaces no request.
             _ = pendingIndex.accept(request, entry: entry, now: now.unix)

@@ -69,6 +69,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
+        if livesInFleet(request) { return gates.partitions.leftovers.append(request) }
         let entry = entry(for: request.task, task: task)
         if let replaced = pendingIndex.accept(request, entry: entry, now: now.unix) {
             effects.append(.commit([.closed(replaced.id, .replaced)]))

@@ -14,7 +14,7 @@ extension Scheduler {
     ) {
         let index = pendingIndex.entries[entry].definition
         let task = catalog.tasks[index]
-        epoch += 1
+        let (epoch, partition) = nextEpoch(request, task: index)
         let record = RunRecord(
             id: nextID(now),
             request: request.id,
@@ -34,7 +34,8 @@ extension Scheduler {
                 request: request,
                 entry: entry,
                 task: index,
-                begunAt: now.unix
+                begunAt: now.unix,
+                partition: partition
             )
         )
         let handler = catalog.handlerOfTask[index]
@@ -104,6 +105,7 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         guard let run = running.remove(handle) else { return }
+        guard !run.isFenced else { return endFenced(run, begun, now: now, &effects) }
         var record = begun
         record.state = .ended
         record.outcome = outcome
@@ -129,6 +131,9 @@ extension Scheduler {
     ) {
         recordInput(.runEnded(handle, finish), at: now)
         guard let run = running.remove(handle) else { return }
+        guard !run.isFenced else {
+            return endFenced(run, finish.record, now: now, &effects)
+        }
         let next = next(
             run.request,
             under: run.task,

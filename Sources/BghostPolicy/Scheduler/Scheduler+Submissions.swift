@@ -2,7 +2,7 @@
 
 package import BghostBase
 package import BghostFacts
-internal import BghostModel
+package import BghostModel
 
 /// The requests of one identifier that are being stored.
 struct UnstoredRequests: Sendable {
@@ -22,6 +22,11 @@ package struct AcceptedSubmission: Sendable {
     package let change: StoreChange
     let entry: Int
     let replaced: RunID?
+    /// For a request that lives in the fleet, what it does to a pending one; `nil` for others.
+    ///
+    /// The caller gives it to the fleet's store instead of storing the change. The host that owns it accepts it
+    /// then.
+    package var posted: ConflictPolicy?
 }
 
 extension Scheduler {
@@ -60,7 +65,9 @@ extension Scheduler {
         try checkKind(submission, task: task)
         try checkParameters(submission)
         try admit(submission, task: task, isManual: isManual, by: submitter, now: now)
-        guard isManual || !yieldsToPending(submission) else { return nil }
+        let isPlaced = !isManual && gates.partitions.isActive && catalog.tasks[task].isInFleet
+        // In a fleet, the owner of the request decides about that.
+        guard isManual || isPlaced || !yieldsToPending(submission) else { return nil }
         var request = Request(
             id: nextID(now),
             task: submission.task,
@@ -75,6 +82,15 @@ extension Scheduler {
             submitter: submitter,
             trace: submission.trace
         )
+        if isPlaced {
+            return AcceptedSubmission(
+                request: request,
+                change: .accepted(request, replacing: nil),
+                entry: -1,
+                replaced: nil,
+                posted: submission.onConflict
+            )
+        }
         let isKnown = pendingIndex.entry(of: request.task) != nil
         let entry = entry(for: request.task, task: task)
         if !isKnown, submitter.isPlugin { pendingIndex.notePluginEntry(entry) }
@@ -120,6 +136,7 @@ extension Scheduler {
         _ effects: inout [SchedulerEffect]
     ) {
         recordInput(.submissionFinished(accepted.request.id, isStored: isStored), at: now)
+        guard accepted.posted == nil else { return }
         if let replaced = accepted.replaced { gates.beingReplaced.remove(replaced) }
         if var unstored = storing[accepted.entry] {
             unstored.count -= 1

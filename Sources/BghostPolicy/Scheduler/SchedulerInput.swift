@@ -44,6 +44,7 @@ package enum SchedulerInput: Codable, Sendable {
     case fleetLost(String)
     case fleetAnswered(FleetClaim, FleetAnswer)
     case fleetClaims([FleetClaim])
+    case partition(PartitionEvent)
     /// The manifest is identified by its fingerprint, since it may contain secrets.
     ///
     /// `keeping` is missing in the recordings of older versions, which kept all plugins.
@@ -71,7 +72,7 @@ package enum SchedulerInput: Codable, Sendable {
         case clearThrottle, paused, resumed, restoredPause
         case resultUsed = "used"
         case forgetUses, reloaded
-        case fleetRenewed, fleetLost, fleetAnswered, fleetClaims
+        case fleetRenewed, fleetLost, fleetAnswered, fleetClaims, partition
     }
 
     private enum AcceptCodingKeys: String, CodingKey {

@@ -45,6 +45,10 @@ package enum SchedulerNote: Sendable {
     case followed(Request, RunRecord)
     /// The run succeeded, and this task could not be submitted after it.
     case notFollowed(RunRecord, by: String, why: String)
+    /// A submission of the fleet was dropped, because its task has a pending request.
+    case yielded(Request)
+    /// The end of a run was not decided, because this host has lost the partition of its request.
+    case fenced(task: String, run: RunID)
 }
 
 extension SchedulerNote {
@@ -54,8 +58,9 @@ extension SchedulerNote {
     package var level: LogEntry.Level {
         switch self {
         case .replaced: .debug
-        case .closed, .again, .redriven, .throttleCleared, .unparked, .resumed, .followed: .info
-        case .paused, .parked, .throttled, .missed, .budgetSpent: .warning
+        case .closed, .again, .redriven, .throttleCleared, .unparked, .resumed, .followed, .yielded:
+            .info
+        case .paused, .parked, .throttled, .missed, .budgetSpent, .fenced: .warning
         case .dead, .unscheduled, .notFollowed: .error
         }
     }
@@ -79,6 +84,8 @@ extension SchedulerNote {
         case .resumed: "task.resumed"
         case .followed: "request.followed"
         case .notFollowed: "request.not_followed"
+        case .yielded: "request.yielded"
+        case .fenced: "run.fenced"
         }
     }
 
@@ -86,11 +93,12 @@ extension SchedulerNote {
     package var task: String {
         switch self {
         case .replaced(let request, _), .closed(let request, _), .again(let request, _),
-            .dead(let request, _), .redriven(let request), .followed(let request, _):
+            .dead(let request, _), .redriven(let request), .followed(let request, _),
+            .yielded(let request):
             request.task
         case .parked(_, let tasks, let count, _): count == 1 ? tasks.first ?? "" : ""
         case .unparked: ""
-        case .notFollowed(_, let task, _): task
+        case .notFollowed(_, let task, _), .fenced(let task, _): task
         case .paused(let pause), .resumed(let pause, _):
             pause.target.scope == .tasks && pause.target.stem == nil ? pause.target.name : ""
         case .throttled(let task, _, _, _, _, _), .throttleCleared(let task, _),
@@ -142,6 +150,11 @@ extension SchedulerNote {
             "\(request.id) follows run \(run.id) of \(run.task)"
         case .notFollowed(let run, let task, let why):
             "\(task) does not follow run \(run.id) of \(run.task): \(why)"
+        case .yielded(let request):
+            "\(request.id) is dropped: its task has a pending request, which it was to keep"
+        case .fenced(_, let run):
+            "the end of run \(run) counts for nothing, since this host has lost its request; the host"
+                + " that owns it now repeats it"
         case .missed(_, let missed, true):
             "missed \(missed.count) \(missed.count == 1 ? "start" : "starts") since"
                 + " \(Timestamp.text(unixNanoseconds: missed.from)); running once"
