@@ -466,9 +466,9 @@ let package = Package(
             name: "BghostDispatch",
             dependencies: [
                 "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBackup", "BghostBase",
-                "BghostCalendar", "BghostCrypto", "BghostFacts", "BghostLinux", "BghostMetrics",
-                "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas", "BghostServices",
-                "BghostSimulation", "BghostStore", "BghostTransferRules",
+                "BghostCalendar", "BghostCrypto", "BghostFacts", "BghostFleetRules", "BghostLinux",
+                "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas",
+                "BghostServices", "BghostSimulation", "BghostStore", "BghostTransferRules",
             ],
             swiftSettings: swift
         ),
@@ -575,9 +575,10 @@ let package = Package(
             dependencies: [
                 "BghostAPI", "BghostAlertTransport", "BghostBackup", "BghostBase", "BghostCalendar",
                 "BghostCommandLine", "BghostControl", "BghostDispatch", "BghostFacts",
-                "BghostFleet", "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles",
-                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPluginCommand",
-                "BghostPolicy", "BghostSandbox", "BghostServices", "BghostSimulation",
+                "BghostFleet", "BghostFleetStore", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostLogFiles", "BghostManifest", "BghostModel", "BghostPlugin",
+                "BghostPluginCommand", "BghostPolicy", "BghostSandbox", "BghostServices",
+                "BghostSimulation",
                 "BghostStore", "BghostTerminal", "BghostTraces", "BghostTransfer",
                 "BghostTransferRules", "BghostTrust", "BghostViews",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -1056,9 +1057,9 @@ let package = Package(
             name: "BghostDispatchTests",
             dependencies: [
                 "BghostAPI", "BghostAlerts", "BghostBase", "BghostCalendar", "BghostDispatch",
-                "BghostFacts", "BghostLinux", "BghostMetrics", "BghostModel", "BghostNotify",
-                "BghostOwnerSupport", "BghostPolicy", "BghostSchemas", "BghostServices",
-                "BghostStore", "BghostTestSupport",
+                "BghostFacts", "BghostFleetRules", "BghostLinux", "BghostMetrics", "BghostModel",
+                "BghostNotify", "BghostOwnerSupport", "BghostPolicy", "BghostSchemas",
+                "BghostServices", "BghostStore", "BghostTestSupport",
             ],
             swiftSettings: swift
         ),

@@ -48,6 +48,8 @@ package struct HostConfiguration: Sendable {
     package var applyTraces: (@Sendable (TraceSettings?) -> Void)?
     /// Connects to the fleet's store, given the path of the state directory; `nil` joins no fleet.
     package var fleetLink: (@Sendable (_ stateDirectory: String) -> any FleetLink)?
+    /// Makes the store of the fleet's requests; `nil` without tasks with `"runs": "inFleet"`.
+    package var partitions: (@Sendable () -> SharedPartitions)?
     var log: HostLog
     var version: String
     /// Whether unknown child processes are orphans of workers, which the host kills.

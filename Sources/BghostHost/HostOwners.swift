@@ -119,6 +119,9 @@ struct HostOwners {
             let manifest = manifest.value
             return { manifest.fleetTasks }
         }
+        fleet.partitions = PartitionOwner(fleet, configuration.partitions?(), commits) {
+            [unowned facts] in facts.watch($0)
+        }
         let dataDirectories = DataDirectories(services.threads)
         let replies = CallReplies(executors, runs, clock, log: log)
         transfers = TransferCoordinator(
@@ -257,7 +260,7 @@ struct HostOwners {
             case .drain: drain.isLive(deadline)
             case .auditHead, .auditRow: audit.isLive(token, deadline)
             case .alerts, .heartbeat: alerts.isLive(token, deadline)
-            case .fleet: fleet.isLive(deadline)
+            case .fleet, .partitions: fleet.isLive(token, deadline)
             }
         }
         registry.connect(pool, reloader, intake.parameters, alerts)
@@ -294,7 +297,7 @@ struct HostOwners {
         case .drain: drain.deadlinePassed()
         case .auditHead, .auditRow: audit.deadlinePassed(deadline)
         case .alerts, .heartbeat: alerts.deadlinePassed(deadline)
-        case .fleet: fleet.deadlinePassed()
+        case .fleet, .partitions: fleet.deadlinePassed(deadline)
         }
     }
 

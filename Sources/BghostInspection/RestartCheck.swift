@@ -8,7 +8,8 @@ package enum RestartCheck {
     ///
     /// Changes of unknown sections are included, so that a reload never applies a new section only in part.
     package static func changes(from old: Manifest, to new: Manifest) -> [String] {
-        hostChanges(old.host, new.host) + inProcessChanges(old, new) + otherChanges(old, new)
+        hostChanges(old.host, new.host) + inProcessChanges(old, new) + fleetChanges(old, new)
+            + otherChanges(old, new)
     }
 
     private static func hostChanges(_ old: HostSettings, _ new: HostSettings) -> [String] {
@@ -38,6 +39,18 @@ package enum RestartCheck {
                 && old.key(of: before) == new.key(of: after)
             return isSame
                 ? nil : "`plugins.\(name)` is loaded into the daemon and would be changed"
+        }
+    }
+
+    /// Changes of the tasks whose requests live in the fleet: the daemon has adopted those of the tasks before.
+    private static func fleetChanges(_ old: Manifest, _ new: Manifest) -> [String] {
+        func tasks(_ manifest: Manifest) -> Set<String> {
+            Set(manifest.tasks.filter(\.isInFleet).map(\.identifier.description))
+        }
+        return tasks(old).symmetricDifference(tasks(new)).sorted().map { task in
+            let isNew = tasks(new).contains(task)
+            return "the requests of `tasks.\(task)` would " + (isNew ? "move into" : "leave")
+                + " the fleet"
         }
     }
 

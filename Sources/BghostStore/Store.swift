@@ -97,7 +97,7 @@ package struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     package let message: String
 
     /// Escapes terminal control characters, since the message may quote a damaged file.
-    init(_ message: String, kind: Kind = .other) {
+    package init(_ message: String, kind: Kind = .other) {
         self.kind = kind
         self.message = PrintableText.escaped(message)
     }

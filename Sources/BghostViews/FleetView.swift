@@ -25,20 +25,27 @@ package struct FleetView {
             text += "the fleet does not answer: \(TerminalText.escaped(status.problem))\n"
         }
         guard !status.hosts.isEmpty else { return text }
+        // Only a fleet in which requests live has partitions with owners.
+        let hasPartitions = status.hosts.contains { $0.partitions > 0 }
         var table = TextTable(
-            header: ["HOST", "STATE", "LEASE", "CLAIMS", "CLOCK", "VERSION", "LAST SEEN"]
+            header: ["HOST", "STATE", "LEASE", "CLAIMS"] + (hasPartitions ? ["PARTITIONS"] : [])
+                + ["CLOCK", "VERSION", "LAST SEEN"]
         )
         for host in status.hosts {
             let isGone = host.state == .gone
-            table.add([
+            var row: [TextTable.Cell] = [
                 Self.cell(TerminalText.escaped(host.name), isGone),
                 Self.cell(host.state.rawValue, isGone),
                 Self.cell(host.leaseLeft > 0 ? Self.text(host.leaseLeft) : "ended", isGone),
                 .init("\(host.claims)"),
+            ]
+            if hasPartitions { row.append(.init("\(host.partitions)")) }
+            row += [
                 .init(host.clock.map(Self.text) ?? "-"),
                 .init(TerminalText.escaped(host.version)),
                 .init(HumanText.time(host.seenAt, now: now)),
-            ])
+            ]
+            table.add(row)
         }
         text += table.text(style)
         return text

@@ -143,6 +143,7 @@ package struct WhyView {
                 text += ", \(ago(pause.since)); `\(command)` ends the pause\n"
             }
         }
+        if !answer.place.isEmpty { text += "fleet: \(TerminalText.escaped(answer.place))\n" }
         if let last = answer.last {
             let message = last.message.isEmpty ? "" : ": \(last.safeMessage)"
             let end = last.endedAt.map { " \(ago($0))" } ?? ""

@@ -67,6 +67,44 @@ import Testing
         #expect(text.contains("11s") && text.contains("10s") && text.contains("33s"), "\(text)")
     }
 
+    @Test func `A task whose requests live in the fleet is read`() throws {
+        let manifest = try #require(read(task: #""runs": "inFleet""#).manifest)
+        #expect(manifest.tasks.map(\.isInFleet) == [true])
+        #expect(manifest.tasks.map(\.isOnceInFleet) == [false])
+        #expect(try #require(read().manifest).tasks.map(\.isInFleet) == [false])
+    }
+
+    @Test(arguments: [
+        (#""calendar": "@daily", "runs": "inFleet""#, "`calendar`"),
+        (#""every": "1h", "runs": "inFleet""#, "`every`"),
+        (#""onBoot": true, "runs": "inFleet""#, "`onBoot`"),
+        (#""submitAtStart": { "ifAbsent": true }, "runs": "inFleet""#, "`submitAtStart`"),
+        (#""learnsUse": true, "tolerance": "1h", "runs": "inFleet""#, "`learnsUse`"),
+    ])
+    func `What belongs to one host does not fit the fleet`(task: String, words: String) throws {
+        let (code, text) = try refusal(read(task: task))
+        #expect(code == .badInFleet && text.contains(words), "\(text)")
+    }
+
+    @Test func `Without a fleet no requests live in it`() throws {
+        let (code, text) = try refusal(read(nil, task: #""runs": "inFleet""#))
+        #expect(code == .badInFleet && text.contains("the host is in no fleet"), "\(text)")
+    }
+
+    @Test(arguments: [(true, false), (false, true)])
+    func `No chain leads from or to the fleet`(first: Bool, second: Bool) throws {
+        let runs = { $0 ? #", "runs": "inFleet""# : "" }
+        let found = ManifestFixture.read(
+            """
+            { "version": 1, "host": { "fleet": { "connection": "x", "name": "a" } },
+              "plugins": { "p": { "library": "p.so" } },
+              "tasks": { "t": { "plugin": "p", "then": ["u"]\(runs(first)) },
+                         "u": { "plugin": "p"\(runs(second)) } } }
+            """
+        )
+        #expect(try refusal(found).0 == .badInFleet)
+    }
+
     @Test func `A name that is no name is refused`() throws {
         let (code, text) = try refusal(read(#"{ "connection": "x", "name": "web 1" }"#))
         #expect(code == .badFleet && text.contains("web 1"), "\(text)")

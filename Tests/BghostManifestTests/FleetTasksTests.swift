@@ -42,6 +42,9 @@ import Testing
             manifest([("a", "0 13 * * *", true), ("b", "0 12 * * *", true)]),
         ].map(\.fleetTasks)
         #expect(Set(others + [first]).count == others.count + 1)
+        var placed = try manifest(two + [("c", "0 14 * * *", false)])
+        placed.tasks[2].isInFleet = true
+        #expect(!(others + [first]).contains(placed.fleetTasks))
         // Hosts of several versions compare it.
         #expect(try manifest([]).fleetTasks == "d1fba762150c532c")
     }

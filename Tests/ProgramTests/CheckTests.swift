@@ -23,6 +23,23 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `A check says which requests live in the fleet`() throws {
+        let folder = try TemporaryDirectory()
+        let manifest = try folder.write(
+            """
+            {"version": 1, "host": {"fleet": {"connection": "host=x", "name": "web-1"}},
+             "plugins": {"misbehave": {"library": "\(try Fixture.library("misbehave"))"}},
+             "tasks": {"job.*": {"plugin": "misbehave", "handler": "succeed", "runs": "inFleet"},
+                       "own": {"plugin": "misbehave", "handler": "succeed"}}}
+            """,
+            to: "tasks.json"
+        )
+        let result = try Command.run([Artifact.path("bghost"), "check", "--config", manifest])
+        #expect(result.exitCode == 0, "\(result)")
+        #expect(result.output.contains("in the fleet: requests of job.*; of each host: "))
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `A check names every unusable plugin and survives each`() throws {
         let folder = try TemporaryDirectory()
         let bad = [

@@ -18,10 +18,20 @@ struct FleetDaemon {
         in parent: TemporaryDirectory,
         calendar: String = "*/5 * * * * *"
     ) throws {
+        try self.init(name, connection, in: parent, tasks: Self.tasks(calendar: calendar))
+    }
+
+    /// - Parameter tasks: the section `tasks`, with the plugin `misbehave`.
+    init(
+        _ name: String,
+        _ connection: String,
+        in parent: TemporaryDirectory,
+        tasks: String
+    ) throws {
         self.name = name
         folder = try TemporaryDirectory(in: parent.path)
         let path = try folder.write(
-            try Self.manifest(name, connection, calendar: calendar),
+            try Self.manifest(name, connection, tasks: tasks),
             to: "tasks.json"
         )
         daemon = try TestDaemon(
@@ -34,18 +44,23 @@ struct FleetDaemon {
     private static func manifest(
         _ name: String,
         _ connection: String,
-        calendar: String
+        tasks: String
     ) throws -> String {
         """
         {"version": 1,
-         "host": {"fleet": {"connection": "\(connection)", "name": "\(name)", "lease": "5s"},
+         "host": {"slots": 8, "fleet": {"connection": "\(connection)", "name": "\(name)", "lease": "5s"},
                   "alerts": {"to": [{"command": ["/bin/cat"]}]}},
          "plugins": {"misbehave": {"library": "\(try Fixture.library("misbehave"))"}},
-         "tasks": {
-           "quick": {"plugin": "misbehave", "handler": "succeed", "runs": "onceInFleet",
-                     "calendar": "* * * * * *", "limits": {"grace": "1s"}},
-           "slow": {"plugin": "misbehave", "handler": "honour-cancel", "runs": "onceInFleet",
-                    "calendar": "\(calendar)", "limits": {"runtime": "10m", "grace": "1s"}}}}
+         "tasks": \(tasks)}
+        """
+    }
+
+    private static func tasks(calendar: String) -> String {
+        """
+        {"quick": {"plugin": "misbehave", "handler": "succeed", "runs": "onceInFleet",
+                   "calendar": "* * * * * *", "limits": {"grace": "1s"}},
+         "slow": {"plugin": "misbehave", "handler": "honour-cancel", "runs": "onceInFleet",
+                  "calendar": "\(calendar)", "limits": {"runtime": "10m", "grace": "1s"}}}
         """
     }
 

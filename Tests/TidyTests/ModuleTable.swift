@@ -141,9 +141,9 @@ enum ModuleTable {
             "BghostDispatch",
             [
                 "BghostAPI", "BghostAlerts", "BghostAudit", "BghostBackup", "BghostBase",
-                "BghostCalendar", "BghostCrypto", "BghostFacts", "BghostLinux", "BghostMetrics",
-                "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas", "BghostServices",
-                "BghostSimulation", "BghostStore", "BghostTransferRules",
+                "BghostCalendar", "BghostCrypto", "BghostFacts", "BghostFleetRules", "BghostLinux",
+                "BghostMetrics", "BghostModel", "BghostNotify", "BghostPolicy", "BghostSchemas",
+                "BghostServices", "BghostSimulation", "BghostStore", "BghostTransferRules",
             ]
         ),
         Module(
@@ -229,8 +229,9 @@ enum ModuleTable {
             [
                 "BghostAPI", "BghostAlertTransport", "BghostBackup", "BghostBase", "BghostCalendar",
                 "BghostCommandLine", "BghostControl", "BghostDispatch", "BghostFacts",
-                "BghostFleet", "BghostHost", "BghostInspection", "BghostLinux", "BghostLogFiles",
-                "BghostManifest", "BghostModel", "BghostPlugin", "BghostPluginCommand",
+                "BghostFleet", "BghostFleetStore", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostLogFiles", "BghostManifest", "BghostModel", "BghostPlugin",
+                "BghostPluginCommand",
                 "BghostPolicy", "BghostSandbox", "BghostServices", "BghostSimulation",
                 "BghostStore", "BghostTerminal", "BghostTraces", "BghostTransfer",
                 "BghostTransferRules", "BghostTrust", "BghostViews",

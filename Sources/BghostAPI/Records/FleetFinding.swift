@@ -186,11 +186,11 @@ extension FleetStatus {
         return FleetFinding(
             .tasks,
             isProblem: true,
-            "the hosts do not have the same tasks with `onceInFleet` at the same times: "
+            "the hosts do not have the same tasks with `onceInFleet` at the same times, or with `inFleet`: "
                 + groups.map { Self.names($0.hosts) }.joined(separator: " differ from "),
             remedy:
                 "give each host the same tasks, calendars and time zones; otherwise a host does not"
-                + " take over a start that it does not have"
+                + " take over a start or a request that it does not have"
         )
     }
 

@@ -27,6 +27,8 @@ package struct TaskExplanation: Equatable, Sendable {
     /// Its pauses, the one that ends last first.
     package var pauses: [Pause]
     package var simulation: SimulationStatus
+    /// Where its requests live if that is the fleet, one sentence without a full stop; "" if it is this host.
+    package var place: String
 
     /// The most requests in one explanation.
     package static let requestsMax = 20
@@ -42,7 +44,8 @@ package struct TaskExplanation: Equatable, Sendable {
         schedule: ScheduleOutlook? = nil,
         dead: DeadLetter? = nil,
         pauses: [Pause] = [],
-        simulation: SimulationStatus = SimulationStatus()
+        simulation: SimulationStatus = SimulationStatus(),
+        place: String = ""
     ) {
         self.task = task
         self.at = at
@@ -55,6 +58,7 @@ package struct TaskExplanation: Equatable, Sendable {
         self.dead = dead
         self.pauses = pauses
         self.simulation = simulation
+        self.place = place
     }
 
     /// The state in one word: `running`, `paused`, `waiting` or `idle`.

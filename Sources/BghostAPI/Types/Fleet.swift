@@ -60,6 +60,8 @@ extension API {
         @FormOrNull<RFC3339> package var drainedAt: Int64?
         /// The starts that it serves now.
         @OrDefault package var claims: Int
+        /// The partitions of requests that it owns, as the asked host knows; 0 if that has none itself.
+        @OrDefault package var partitions: Int
         /// A fingerprint of its tasks with `onceInFleet` and their times; "" if it is unknown.
         @OrDefault package var tasks: String
         /// How much its clock is ahead of that of the database, milliseconds; null if it is unknown.
@@ -76,6 +78,7 @@ extension API {
             _seenAt = Formatted(wrappedValue: host.seenAt)
             _drainedAt = FormOrNull(wrappedValue: host.drainedAt)
             _claims = OrDefault(wrappedValue: host.claims)
+            _partitions = OrDefault(wrappedValue: host.partitions)
             _tasks = OrDefault(wrappedValue: host.tasks)
             _clockOffset = OrNull(wrappedValue: host.clock.map { Int($0.offset / 1_000_000) })
             _clockError = OrNull(wrappedValue: host.clock.map { Int($0.error / 1_000_000) })
@@ -103,6 +106,7 @@ extension API {
                 seenAt: seenAt,
                 drainedAt: drainedAt,
                 claims: claims,
+                partitions: partitions,
                 tasks: tasks,
                 clock: clock
             )

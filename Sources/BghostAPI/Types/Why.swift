@@ -29,6 +29,8 @@ extension API {
         @ElementsOrEmpty package var pauses: [Pause]
         /// What is simulated; null if nothing is.
         @OrNull package var simulation: SimulationStatus?
+        /// Where its requests live if that is the fleet, one sentence; "" if it is this host.
+        @OrDefault package var place: String
     }
 
     /// The schedule of a task.
@@ -112,7 +114,8 @@ extension API.Why {
             schedule: answer.schedule.map { API.Schedule(text: $0.text, next: $0.next) },
             dead: answer.dead.map(API.DeadLetter.init),
             pauses: answer.pauses.map(API.Pause.init),
-            simulation: answer.simulation.isActive ? answer.simulation : nil
+            simulation: answer.simulation.isActive ? answer.simulation : nil,
+            place: answer.place
         )
     }
 
@@ -128,7 +131,8 @@ extension API.Why {
             schedule: schedule.map { ScheduleOutlook(text: $0.text, next: $0.next) },
             dead: dead?.letter,
             pauses: pauses.map(\.pause),
-            simulation: simulation ?? SimulationStatus()
+            simulation: simulation ?? SimulationStatus(),
+            place: place
         )
     }
 }

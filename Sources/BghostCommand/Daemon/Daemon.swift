@@ -4,7 +4,9 @@ internal import BghostCommandLine
 internal import BghostAPI
 internal import BghostAlertTransport
 internal import BghostBase
+internal import BghostDispatch
 internal import BghostFleet
+internal import BghostFleetStore
 internal import BghostHost
 internal import BghostLinux
 internal import BghostLogFiles
@@ -86,6 +88,17 @@ enum Daemon {
                     instance: FleetInstance.id(inStateDirectory: directory),
                     version: BghostVersion.text
                 )
+            }
+            if manifest.tasks.contains(where: \.isInFleet) {
+                configuration.partitions = {
+                    SharedPartitions(
+                        PostgreSQLPartitions(
+                            connection: fleet.connection,
+                            partitions: PartitionID.count,
+                            timeout: fleet.leaseNanoseconds / 4
+                        )
+                    )
+                }
             }
         }
         configuration.allowsUntrustedFiles = options.allowsUntrustedFiles

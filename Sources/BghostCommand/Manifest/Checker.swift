@@ -115,6 +115,7 @@ enum Checker {
                 "\(console.out.painted(.good)) \(TerminalText.escaped(config))  "
                     + parts.joined(separator: ", ") + "\n"
             )
+            console.answer(fleetNote(manifest))
         }
         for finding in findings {
             let mark = console.out.painted(finding.problem == nil ? Style.Mark.good : .bad)
@@ -134,6 +135,18 @@ enum Checker {
                 "\(errors) error\(errors == 1 ? "" : "s"), \(warnings) warning\(warnings == 1 ? "" : "s")\n"
             )
         }
+    }
+
+    /// Where requests live that are not of this host alone; "" if all are.
+    private static func fleetNote(_ manifest: Manifest) -> String {
+        let names = manifest.tasks.filter(\.isInFleet).map(\.identifier.description).sorted()
+        guard !names.isEmpty else { return "" }
+        let shown = names.prefix(3).joined(separator: ", ")
+        let more = names.count > 3 ? " and \(names.count - 3) more" : ""
+        return TerminalText.escaped(
+            "  in the fleet: requests of \(shown)\(more); of each host: its manual runs, pauses, budgets,"
+                + " data directories, transfers and notifications"
+        ) + "\n"
     }
 
     private static func json(

@@ -96,6 +96,8 @@ package final class CheckpointCommands {
         then: @escaping (Bool) -> Void
     ) {
         let request = run.request
+        // The next owner of the request would not have it.
+        if commits.fleet?.has(request) == true { return then(false) }
         let isIdle = turns[request] == nil
         if turns[request]?.waitingSave?.run.id == run.id {
             turns[request]?.waitingSave?.bytes = bytes

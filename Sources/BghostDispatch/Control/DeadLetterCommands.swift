@@ -54,7 +54,12 @@ package final class DeadLetterCommands {
             query.after = .init(diedAt: diedAt, run: run)
         }
         let wanted = query
-        return await history.ask { $0.deadLetters(wanted) }
+        var page = await history.ask { $0.deadLetters(wanted) }
+        // Those of the fleet that this host owns are in memory.
+        if let fleet = commits.fleet, !fleet.dead.isEmpty {
+            page.insert(fleet.dead.values.filter { wanted.matches($0) }, limit: wanted.limit)
+        }
+        return page
     }
 
     /// Submits dead requests again, and returns when that is stored.
@@ -134,9 +139,10 @@ package final class DeadLetterCommands {
         var letters = await history.ask { $0.deadLetters(task: task, limit: limit) }
         let hasMore = letters.count == limit
         // Another command may have changed some while the store was asked, or is changing them.
-        letters.removeAll {
-            !commits.deadLetters.contains($0.request.id) || changing.contains($0.request.id)
-        }
+        letters.removeAll { !commits.deadLetters.contains($0.request.id) }
+        let owned = commits.fleet?.dead.values.filter { task == nil || $0.request.task == task }
+        letters += owned?.sorted { $0.diedAt > $1.diedAt } ?? []
+        letters.removeAll { changing.contains($0.request.id) }
         let chosen = try Self.chosen(choice, letters, hasMore: hasMore)
         if let expected {
             // Nothing can change between this look and the change: no other command gets the chosen ones.
@@ -156,8 +162,9 @@ package final class DeadLetterCommands {
 
     /// The number of dead letters of a task, or of all tasks, also of those beyond the maximum per call.
     private func total(of task: String?) -> Int {
-        guard let task else { return commits.deadLetters.count }
-        return commits.deadLetters.tasks[task] ?? 0
+        let owned = commits.fleet?.dead.values.count { task == nil || $0.request.task == task } ?? 0
+        guard let task else { return commits.deadLetters.count + owned }
+        return (commits.deadLetters.tasks[task] ?? 0) + owned
     }
 
     private static func chosen(

@@ -98,7 +98,8 @@ package final class TaskExplainer {
             schedule: dispatcher.scheduler.outlook(of: subject.task, now: now),
             dead: nil,
             pauses: dispatcher.scheduler.pauses(of: subject.task),
-            simulation: simulation()
+            simulation: simulation(),
+            place: commits.fleet?.place(of: subject.task, isFamily: subject.isFamily) ?? ""
         )
     }
 

@@ -14,22 +14,24 @@ package import BghostServices
 /// deadline. The host owns it. Use it on the reactor's thread only; it does not block. A renewal costs O(open
 /// claims), questions O(hosts), anything else O(1).
 package final class FleetMember {
-    private let settings: FleetSettings?
+    let settings: FleetSettings?
     private let link: (any FleetLink)?
     /// What computes the fingerprint of the tasks that run once in the fleet: O(tasks), so on the link's thread.
     private let tasks: () -> @Sendable () -> String
-    private let dispatcher: Dispatcher
-    private let deadlines: Deadlines
-    private let clock: DaemonClock
-    private let log: HostLog
-    private let reactor: Reactor
+    let dispatcher: Dispatcher
+    let deadlines: Deadlines
+    let clock: DaemonClock
+    let log: HostLog
+    let reactor: Reactor
+    /// The requests of the fleet that this host owns; `nil` without tasks whose requests live there.
+    package var partitions: PartitionOwner?
     private var thread: WorkThread?
     private var deadline: MonotonicInstant = .zero
     /// When the next renewal is sent, in time since boot.
     private var renewal: MonotonicInstant = .zero
     private(set) var isRenewing = false
     /// Whether an operator has drained this host, as far as it knows.
-    private var isDrained = false
+    private(set) var isDrained = false
     /// Until when runs may start, in time since boot; zero without a lease.
     private var validUntil: MonotonicInstant = .zero
     /// Why the last call failed.
@@ -71,6 +73,7 @@ package final class FleetMember {
 
     /// Registers this host; call it before the scheduler starts.
     package func begin() {
+        partitions?.begin()
         guard link != nil else { return }
         thread = WorkThread()
         lostAt = clock.wall
@@ -84,6 +87,7 @@ package final class FleetMember {
     ///
     /// It returns when the fleet knows, or after a quarter of the lease.
     package nonisolated(nonsending) func leave() async {
+        await partitions?.leave()
         guard let link, let thread else { return }
         self.thread = nil
         await withCheckedContinuation { continuation in
@@ -97,10 +101,22 @@ package final class FleetMember {
 
     // MARK: Deadlines
 
-    package func isLive(_ deadline: MonotonicInstant) -> Bool { deadline == self.deadline }
+    /// Whether a deadline is the one that is armed.
+    package func isLive(_ token: TimerToken, _ deadline: MonotonicInstant) -> Bool {
+        guard token == .partitions else { return deadline == self.deadline }
+        return partitions?.isLive(deadline) ?? false
+    }
+
+    /// Handles a deadline that has passed.
+    package func deadlinePassed(_ token: TimerToken) {
+        if token == .partitions { partitions?.deadlinePassed() } else { deadlinePassed() }
+    }
+
+    /// Whether this host has a valid lease, as of the last event.
+    var hasLease: Bool { lostAt == nil }
 
     /// Renews the lease, or reports its end.
-    package func deadlinePassed() {
+    func deadlinePassed() {
         clock.read()
         let now = clock.moment.sinceBoot
         if validUntil != .zero, now >= validUntil {
@@ -292,7 +308,13 @@ package final class FleetMember {
         status.problem = problem?.reason ?? ""
         status.lostAt = lostAt
         switch await ask(thread, { () throws(FleetProblem) in try link.hosts() }) {
-        case .success(let hosts): status.hosts = hosts
+        case .success(let hosts):
+            let owned = partitions?.partitionsByOwner ?? [:]
+            status.hosts = hosts.map { host in
+                var host = host
+                host.partitions = owned[host.name] ?? 0
+                return host
+            }
         case .failure(let error): status.problem = error.reason
         }
         status.findings = status.diagnosis

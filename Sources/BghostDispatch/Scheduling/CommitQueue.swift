@@ -47,6 +47,8 @@ package final class CommitQueue {
     var onChanges: (([StoreChange]) -> Void)?
     /// Called for each row that a transaction gets.
     var onAudit: () -> Void = {}
+    /// Keeps the changes of requests that live in a fleet; `nil` without such.
+    weak var fleet: PartitionOwner?
     private lazy var reference = ReactorReference(self, on: reactor)
 
     /// - Parameter deadLettersMax: the most dead letters of one plugin.
@@ -93,16 +95,9 @@ package final class CommitQueue {
 
     // MARK: Commits
 
-    /// Commits changes that have already taken effect; the store retries until they are stored.
-    ///
-    /// - Parameters:
-    ///   - isAwaited: whether a caller waits for the result; by default, if `then` is given. Only then, and
-    ///     only while nothing runs, this thread may wait for the disk.
-    ///   - onFailure: what the store does if it cannot store the changes now. Changes that may be
-    ///     refused must not have taken effect yet; use ``commitOrRefuse(_:then:)``.
-    ///   - then: called when the transaction is as durable as the store makes it, or has failed
-    ///     permanently. If the store answers at once, it is called before this returns.
-    package func commit(
+    /// Commits changes to this host's own store, as ``commit(_:isAwaited:onFailure:then:)`` does with those that are
+    /// not the fleet's.
+    func commitLocally(
         _ changes: [StoreChange],
         isAwaited: Bool? = nil,
         onFailure: CommitFailurePolicy = .retry,

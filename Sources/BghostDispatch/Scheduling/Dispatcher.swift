@@ -91,6 +91,9 @@ package final class Dispatcher {
         executeAll()
     }
 
+    /// Takes the restored requests that belong in the fleet.
+    func takeLeftovers() -> [Request] { scheduler.takeLeftovers() }
+
     /// Starts all runs that can start.
     package func dispatch() {
         decide { scheduler, now, effects in scheduler.dispatch(now: now, &effects) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostMetrics
+internal import BghostModel
 package import BghostPolicy
 package import BghostStore
 
@@ -131,6 +132,9 @@ package final class RequestIntake {
         onFailure: CommitFailurePolicy = .refuse,
         completion: @escaping (Result<Void, StoreError>) -> Void = { _ in }
     ) {
+        if let conflict = accepted.posted {
+            return post(accepted, conflict, isVerb: isVerb, completion: completion)
+        }
         let changes = isVerb ? commits.audited([accepted.change]) : [accepted.change]
         let then: CommitQueue.Completion = { [self] result in
             let isStored = if case .success = result { true } else { false }
@@ -143,6 +147,30 @@ package final class RequestIntake {
         switch onFailure {
         case .refuse: commits.commitOrRefuse(changes, then: then)
         case .retry: commits.commit(changes, then: then)
+        }
+    }
+
+    /// Gives a request to the fleet, whose owner accepts it.
+    private func post(
+        _ accepted: AcceptedSubmission,
+        _ conflict: ConflictPolicy,
+        isVerb: Bool,
+        completion: @escaping (Result<Void, StoreError>) -> Void
+    ) {
+        // Without the request itself, which is not in this host's own store.
+        let audit = isVerb ? Array(commits.audited([accepted.change]).dropFirst()) : []
+        guard let fleet = commits.fleet else {
+            counts.add(.storeFailed)
+            return completion(.failure(StoreError("this host does not take part in the fleet now")))
+        }
+        fleet.post(accepted.request, conflict) { [self] result in
+            if case .success = result {
+                counts.addStored()
+                if !audit.isEmpty { commits.commit(audit) }
+            } else {
+                counts.add(.storeFailed)
+            }
+            completion(result)
         }
     }
 }

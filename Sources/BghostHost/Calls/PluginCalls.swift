@@ -179,8 +179,8 @@ final class PluginCalls {
             replies.answer(call, executor, CallStatus.argument)
             return
         }
-        if options.startsNow, dispatcher.scheduler.pendingOrAppended(task) != nil {
-            return refuseNow(call, executor, task, "another request of it is pending")
+        if options.startsNow, let obstacle = dispatcher.scheduler.obstacleToStartNow(task) {
+            return refuseNow(call, executor, task, obstacle)
         }
         let caller = caller(of: call, executor)
         let submission = Submission(

@@ -135,6 +135,7 @@ final class RunCommands {
         var start: Int? = 0
         while let from = start {
             if runs.slots.contains(where: { $0?.record.request == id }) { return true }
+            if supervisor.fleet?.partitions?.isInbound(id) == true { return true }
             let page = dispatcher.scheduler.waiting(.ids(id...id), from: from, keeping: 0)
             guard page.count == 0 else { return true }
             start = page.next

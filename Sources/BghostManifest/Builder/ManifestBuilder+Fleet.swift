@@ -76,6 +76,45 @@ extension ManifestBuilder {
         return true
     }
 
+    /// Whether the requests of a task live in the fleet; reports what does not fit that.
+    func isInFleet(_ entry: ManifestEntry, _ host: HostSettings) -> Bool {
+        guard let node = entry.node["runs"], node.string == "inFleet" else { return false }
+        func report(_ span: ByteSpan, _ text: String, _ help: String) {
+            collector.report(
+                .badInFleet,
+                at: span,
+                in: entry.source,
+                "the requests of task \(entry.name.quoted) live in the fleet, but \(text)",
+                help: help
+            )
+        }
+        if host.fleet == nil {
+            report(
+                node.span,
+                "the host is in no fleet",
+                "add `fleet` to `host`, with `connection` and `name`, or remove `runs`"
+            )
+        }
+        let others = [
+            ("calendar", "its starts are those of each host"),
+            ("every", "its starts are those of each host"),
+            ("onBoot", "each host boots at a time of its own"),
+            ("submitAtStart", "each host starts at a time of its own"),
+            ("learnsUse", "uses are those of each host"),
+            ("then", "what follows is stored with the end of a run, on one host"),
+        ]
+        for (key, reason) in others {
+            guard let member = entry.node.object?.first(where: { $0.key == key }) else { continue }
+            report(
+                member.keySpan,
+                "it has `\(key)`: \(reason)",
+                "remove `\(key)`; a task with `\"runs\": \"onceInFleet\"` has a calendar, and can submit"
+                    + " this one"
+            )
+        }
+        return true
+    }
+
     /// A duration as the manifest has it, such as `10s`.
     private static func written(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components

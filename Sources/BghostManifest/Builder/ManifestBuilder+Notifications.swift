@@ -41,8 +41,12 @@ extension ReferenceCheck {
         for source in sources {
             guard let section = source.members.first(where: { $0.key == "notifications" })?.value,
                 let node = section["task"], let name = node.string,
-                IdentifierPattern(name) != nil, !known.contains(name)
+                IdentifierPattern(name) != nil
             else { continue }
+            if let task = tasks.first(where: { $0.name == name }) {
+                checkDelivery(by: task, at: node, in: source)
+                continue
+            }
             let near = Spelling.nearest(to: name, among: known.sorted())
             collector.report(
                 .notDefined,
@@ -53,5 +57,17 @@ extension ReferenceCheck {
                 help: "name a task as it stands in `tasks`"
             )
         }
+    }
+
+    private func checkDelivery(by task: ManifestEntry, at node: JSONNode, in source: ManifestSource)
+    {
+        guard task.node["runs"]?.string == "inFleet" else { return }
+        collector.report(
+            .badInFleet,
+            at: node.span,
+            in: source,
+            "`notifications` names the task \(task.name.quoted), whose requests live in the fleet",
+            help: "name a task of this host: each host delivers its own notifications"
+        )
     }
 }

@@ -269,6 +269,7 @@ struct ManifestBuilder {
             submitAtStart: submitAtStart(entry, identifier),
             schedule: schedule,
             isOnceInFleet: isOnceInFleet(entry, host, schedule, limits),
+            isInFleet: isInFleet(entry, host),
             tolerance: duration(node["tolerance"]) ?? .zero,
             learnsUse: learnsUse(entry),
             requirements: requirements(node["requires"]).union(

@@ -35,9 +35,25 @@ extension ReferenceCheck {
             for (node, name) in links[index] where names.definition(of: name) == nil {
                 reportMissing(name, at: node, of: tasks[index])
             }
+            for (node, name) in links[index] {
+                guard let next = names.definition(of: name) else { continue }
+                checkPlace(of: tasks[next], at: node, of: tasks[index])
+            }
         }
         reportCycles(
             links.map { $0.map { Link(node: $0, next: names.definition(of: $1)) } }
+        )
+    }
+
+    /// A follower is stored with the end of the run before it, so both have to be on one host.
+    private func checkPlace(of next: ManifestEntry, at node: JSONNode, of task: ManifestEntry) {
+        guard next.node["runs"]?.string == "inFleet" else { return }
+        collector.report(
+            .badInFleet,
+            at: node.span,
+            in: task.source,
+            "`then` of task \(task.name.quoted) names \(next.name.quoted), whose requests live in the fleet",
+            help: "let the handler of \(task.name.quoted) submit it"
         )
     }
 

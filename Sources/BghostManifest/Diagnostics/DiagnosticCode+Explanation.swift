@@ -295,6 +295,12 @@ extension DiagnosticCode {
             of the lease: its runs are stopped when half of the lease has passed without an answer, and must \
             have ended before another host may serve their starts.
             """
+        case .badInFleet:
+            """
+            With `"runs": "inFleet"` the requests of a task live in the database of `host.fleet`, and run on \
+            whichever host owns them. What belongs to one host does not fit that: schedules, `submitAtStart`, \
+            learned uses, and links of `then` from or to the task.
+            """
         case .traceEndpointWithoutPath:
             """
             `traces` sends to the address as it is written. Receivers of OTLP over HTTP listen at a path, \

@@ -64,6 +64,7 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case badFleet = "BG1067"
     case onceWithoutCalendar = "BG1068"
     case onceWithoutFleet = "BG1069"
+    case badInFleet = "BG1079"
 
     // Traces.
     case traceEndpointWithoutPath = "BG1071"

@@ -29,16 +29,16 @@ extension ManifestKeys {
                 ]
             )
         ),
-        "The fleet of which this host is a member, for tasks with `runs`: onceInFleet."
+        "The fleet of which this host is a member, for tasks with `runs`: onceInFleet or inFleet."
     )
 
     static let runs = ManifestKey(
         "runs",
-        .word(["onEachHost", "onceInFleet"], reserved: []),
+        .word(["onEachHost", "onceInFleet", "inFleet"], reserved: []),
         default: "\"onEachHost\"",
         """
-        Which hosts serve the times of the calendar: onEachHost is every host by itself, onceInFleet is \
-        one host of `host.fleet`.
+        Which hosts run it: onEachHost is every host by itself, onceInFleet is one host of `host.fleet` for \
+        each time of the calendar. With inFleet its submitted requests live in the database of `host.fleet`.
         """
     )
 }

@@ -82,6 +82,8 @@ package enum TimerToken: Equatable {
     case heartbeat
     /// The lease of this host in its fleet is to be renewed, or ends.
     case fleet
+    /// The next call for the partitions of the fleet that this host owns.
+    case partitions
 
     package init(_ raw: UInt64) {
         switch raw >> 61 {
@@ -102,6 +104,7 @@ package enum TimerToken: Equatable {
             case 10: self = .heartbeat
             case 11: self = .fleet
             case 12: self = .auditRow
+            case 13: self = .partitions
             default: self = .explain(UInt32(truncatingIfNeeded: raw >> 4))
             }
         default: self = .run(raw)
@@ -126,6 +129,7 @@ package enum TimerToken: Equatable {
         case .heartbeat: 7 << 61 | 10
         case .fleet: 7 << 61 | 11
         case .auditRow: 7 << 61 | 12
+        case .partitions: 7 << 61 | 13
         case .explain(let serial): 7 << 61 | UInt64(serial) << 4 | 4
         }
     }

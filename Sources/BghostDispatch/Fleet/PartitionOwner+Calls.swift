@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+internal import BghostFleetRules
+internal import BghostLinux
+internal import BghostModel
+internal import BghostPolicy
+internal import BghostServices
+internal import BghostStore
+
+/// The calls of the fleet's store, and what follows from their answers.
+extension PartitionOwner {
+    /// The contents of a partition on their way to the scheduler.
+    struct Adoption {
+        let grant: PartitionGrant
+        var contents: PartitionContents
+        var isGranted = false
+        /// Requests of tasks that this host does not have.
+        var strangers = 0
+    }
+
+    /// After a call without an answer, nanoseconds.
+    private static let retryDelay: UInt64 = 500_000_000
+
+    /// Calls the store on its thread, and handles the answer on the reactor's.
+    func call<Answer: Sendable>(
+        _ call: @escaping @Sendable (inout any PartitionStore) throws(FleetRefusal) -> Answer,
+        then: @escaping @Sendable (PartitionOwner, Result<Answer, FleetRefusal>) -> Void
+    ) {
+        guard let store, let thread else { return }
+        isBusy = true
+        thread.perform { [reference] in
+            let answer = store.call(call)
+            reference.perform { owner in
+                owner.isBusy = false
+                guard owner.thread != nil else { return }
+                owner.clock.read()
+                then(owner, answer)
+                owner.advance()
+            }
+        }
+    }
+
+    /// Handles a refusal of a call of a registration that is in force.
+    func refused(_ refusal: FleetRefusal, _ registration: FenceNumber) {
+        guard session?.incarnation == registration else { return }
+        guard case .failed(let problem) = refusal else {
+            self.problem = refusal.reason
+            var effects: [HostLease.Effect] = []
+            lease.refused(registration, &effects)
+            return apply(effects)
+        }
+        unanswered(problem)
+        needsResume = true
+    }
+
+    private func unanswered(_ problem: FleetProblem) {
+        if unansweredReason != problem.reason {
+            unansweredReason = problem.reason
+            log.write(.warning, "partitions.unanswered", problem.reason)
+        }
+        retryAt = clock.moment.sinceBoot + Self.retryDelay
+    }
+
+    private func answered(_ registration: FenceNumber, sentAt: MonotonicInstant) {
+        unansweredReason = ""
+        var effects: [HostLease.Effect] = []
+        lease.answered(registration, sentAt: sentAt, now: clock.moment.sinceBoot, &effects)
+        apply(effects)
+        tellLease()
+    }
+
+    // MARK: The membership
+
+    func register() {
+        guard let settings else { return }
+        let terms = HostTerms(
+            name: settings.name,
+            lease: settings.leaseNanoseconds,
+            slots: dispatcher.scheduler.settings.slots
+        )
+        let nonce = FenceNonce(using: &random)
+        let sentAt = clock.moment.sinceBoot
+        call { store throws(FleetRefusal) in
+            let last = try store.incarnation(of: terms.name)
+            return try store.register(terms, after: last, nonce: nonce)
+        } then: { owner, answer in
+            owner.registered(answer, sentAt: sentAt)
+        }
+    }
+
+    private func registered(_ answer: Result<HostSession, FleetRefusal>, sentAt: MonotonicInstant) {
+        switch answer {
+        case .failure(.failed(let problem)): unanswered(problem)
+        case .failure(let refusal): unanswered(FleetProblem(.statement, refusal.reason))
+        case .success(let session):
+            self.session = session
+            (queue, nextClaim, isRenewalDue) = (BatchQueue(), .zero, false)
+            unansweredReason = ""
+            var effects: [HostLease.Effect] = []
+            let now = clock.moment.sinceBoot
+            lease.registered(session.incarnation, sentAt: sentAt, now: now, &effects)
+            apply(effects)
+            tellLease()
+        }
+    }
+
+    func resume() {
+        guard var session else { return }
+        let nonce = session.draw(using: &random)
+        self.session = session
+        let (asked, sentAt) = (session, clock.moment.sinceBoot)
+        call { store throws(FleetRefusal) in
+            try store.resume(asked, nonce: nonce)
+        } then: { owner, answer in
+            owner.resumed(answer, asked.incarnation, sentAt: sentAt)
+        }
+    }
+
+    private func resumed(
+        _ answer: Result<ResumedSession, FleetRefusal>,
+        _ registration: FenceNumber,
+        sentAt: MonotonicInstant
+    ) {
+        switch answer {
+        case .failure(let refusal): refused(refusal, registration)
+        case .success(let resumed):
+            guard session?.incarnation == registration else { return }
+            session = resumed.session
+            needsResume = false
+            answered(registration, sentAt: sentAt)
+            switch queue.resumed(last: resumed.lastBatch) {
+            case .idle: break
+            case .kept: kept()
+            case .again(let batch): send(batch)
+            case .wentBack: refused(.drift, registration)
+            }
+        }
+    }
+
+    func sendLeave() {
+        guard let session else { return hasLeft() }
+        call { store throws(FleetRefusal) in
+            try store.leave(session)
+        } then: { owner, _ in
+            // Without an answer, the others wait for the lease.
+            owner.session = nil
+            owner.lease.left()
+            owner.hasLeft()
+        }
+    }
+
+    // MARK: Batches
+
+    func sendBatch() {
+        guard let batch = queue.next() else { return }
+        send(batch)
+    }
+
+    private func send(_ batch: BatchQueue.Numbered) {
+        guard let session else { return }
+        isRenewalDue = false
+        let sentAt = clock.moment.sinceBoot
+        lease.sent(at: sentAt)
+        call { store throws(FleetRefusal) in
+            try store.commit(batch.batch, number: batch.number, session)
+        } then: { owner, answer in
+            guard owner.session?.incarnation == session.incarnation else { return }
+            switch answer {
+            case .failure(let refusal): owner.refused(refusal, session.incarnation)
+            case .success(let storeClock):
+                owner.queue.answered()
+                owner.reap.renewed(sentAt: sentAt, storeClock: storeClock)
+                owner.taken.subtract(batch.batch.taken.map(\.id))
+                owner.answered(session.incarnation, sentAt: sentAt)
+                owner.kept()
+            }
+        }
+    }
+
+    // MARK: Partitions
+
+    /// The partitions that this host has, in whatever state.
+    private var held: [PartitionID] {
+        let adopting = adoption.map { [$0.grant.partition] } ?? []
+        return Set(dispatcher.scheduler.ownedPartitions).union(grants.map(\.partition))
+            .union(adopting).union(releasing).sorted()
+    }
+
+    func claim(_ now: MonotonicInstant) {
+        nextClaim = now + lease.length / 5
+        guard !member.isDrained else {
+            lose("an operator has drained this host")
+            return giveBack(share: 0)
+        }
+        tellLease()
+        guard var session else { return }
+        let nonce = session.draw(using: &random)
+        self.session = session
+        let (asked, held, mayReap) = (session, held, reap.mayReap(now: now))
+        call { store throws(FleetRefusal) in
+            let answer = try store.claim(holding: held, mayReap: mayReap, nonce: nonce, asked)
+            return (claimed: answer, owners: try store.owners())
+        } then: { owner, answer in
+            guard owner.session?.incarnation == asked.incarnation else { return }
+            switch answer {
+            case .failure(let refusal): owner.refused(refusal, asked.incarnation)
+            case .success(let answer):
+                owner.session = answer.claimed.session
+                owner.owners = answer.owners
+                owner.grants += answer.claimed.grants
+                owner.giveBack(share: answer.claimed.shares[0] ?? 0)
+                owner.moveLeftovers()
+            }
+        }
+    }
+
+    /// Gives back what is above the share of this host, as far as nothing runs there.
+    private func giveBack(share: Int) {
+        let owned = dispatcher.scheduler.ownedPartitions
+        guard owned.count > share else { return }
+        let running = dispatcher.scheduler.runningPartitions
+        let idle = Set(
+            owned.filter { !running.contains($0) && adoption?.grant.partition != $0 }
+        )
+        let given = PartitionShare.surplus(
+            owned: owned,
+            idle: idle,
+            share: share,
+            most: share == 0 ? owned.count : Self.surplusMax
+        )
+        guard !given.isEmpty else { return }
+        releasing.formUnion(given)
+        dispatcher.decide { scheduler, now, effects in
+            scheduler.handle(.released(given), now: now, &effects)
+        }
+        let gone = Set(given)
+        requests = requests.filter { !gone.contains($0.value) }
+        dead = dead.filter { !gone.contains(PartitionID(of: $0.value.request.task)) }
+    }
+
+    /// The partitions that can go back: the store has all of their changes; `nil` if there are none.
+    func givenBack() -> [PartitionID]? {
+        guard !releasing.isEmpty else { return nil }
+        let ready = releasing.filter { !queue.concerns($0) }.sorted()
+        return ready.isEmpty ? nil : ready
+    }
+
+    func sendRelease(_ partitions: [PartitionID]) {
+        guard let session else { return }
+        call { store throws(FleetRefusal) in
+            try store.release(partitions, session)
+        } then: { owner, answer in
+            guard owner.session?.incarnation == session.incarnation else { return }
+            switch answer {
+            case .failure(let refusal): owner.refused(refusal, session.incarnation)
+            case .success: owner.releasing.subtract(partitions)
+            }
+        }
+    }
+
+    func read(_ grant: PartitionGrant) {
+        guard let session else { return }
+        call { store throws(FleetRefusal) in
+            try store.contents(of: grant.partition)
+        } then: { owner, answer in
+            guard owner.session?.incarnation == session.incarnation, owner.grants.first == grant
+            else { return }
+            owner.grants.removeFirst()
+            switch answer {
+            case .failure(let refusal):
+                // Others may be readable.
+                owner.grants.append(grant)
+                owner.refused(refusal, session.incarnation)
+            case .success(let contents):
+                owner.adoption = Adoption(grant: grant, contents: contents)
+                owner.adopt()
+            }
+        }
+    }
+
+    /// Adopts a part of a partition; the next one follows in another turn.
+    private func adopt() {
+        guard var adoption else { return }
+        let partition = adoption.grant.partition
+        if !adoption.isGranted {
+            adoption.isGranted = true
+            let (grant, memories) = (adoption.grant, adoption.contents.memories)
+            decide(.granted(grant, memories))
+        }
+        let pending = known(adoption.contents.pending.prefix(Self.sliceMax), &adoption.strangers)
+        adoption.contents.pending.removeFirst(
+            min(Self.sliceMax, adoption.contents.pending.count)
+        )
+        for request in pending {
+            requests[request.id] = partition
+            watch(request.requirements)
+        }
+        if !pending.isEmpty { decide(.adopted(pending)) }
+        let interrupted = adoption.contents.interrupted.prefix(Self.sliceMax)
+        adoption.contents.interrupted.removeFirst(interrupted.count)
+        for (request, run) in interrupted {
+            guard !known([request], &adoption.strangers).isEmpty else { continue }
+            requests[request.id] = partition
+            watch(request.requirements)
+            decide(.interrupted(run, of: request))
+        }
+        let isDone = adoption.contents.pending.isEmpty && adoption.contents.interrupted.isEmpty
+        self.adoption = isDone ? nil : adoption
+        guard isDone else { return reference.perform { $0.adoptNext() } }
+        for letter in adoption.contents.dead { dead[letter.request.id] = letter }
+        nextLook = .zero
+        guard adoption.strangers > 0 else { return }
+        log.write(
+            .warning,
+            "partitions.strangers",
+            CountText.of(adoption.strangers, "request")
+                + " of the fleet in partition \(partition.number) "
+                + (adoption.strangers == 1 ? "waits" : "wait")
+                + " for a host that has the task with `\"runs\": \"inFleet\"`"
+        )
+    }
+
+    private func adoptNext() {
+        clock.read()
+        adopt()
+        advance()
+    }
+
+    /// Those of some requests whose tasks this host has.
+    private func known(_ requests: some Sequence<Request>, _ strangers: inout Int) -> [Request] {
+        let all = Array(requests)
+        let known = all.filter { dispatcher.scheduler.partition(of: $0.task) != nil }
+        strangers += all.count - known.count
+        return known
+    }
+
+    func decide(_ event: PartitionEvent) {
+        dispatcher.decide { scheduler, now, effects in
+            scheduler.handle(event, now: now, &effects)
+        }
+    }
+}
+
+extension FleetRefusal {
+    /// A clause without secrets.
+    var reason: String {
+        switch self {
+        case .fenced:
+            "the fleet's store does not know this host any more; its lease has ended there"
+        case .drift:
+            "the fleet's store is not what this host expects; it reads its partitions again"
+        case .registeredMeanwhile: "another daemon has registered with the name of this host"
+        case .unknownPartition: "the fleet's store does not have the partition"
+        case .failed(let problem): problem.reason
+        }
+    }
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+internal import BghostFleetRules
+package import BghostModel
+package import BghostPolicy
+internal import BghostServices
+package import BghostStore
+
+/// Submissions for the fleet, and the changes of its requests.
+extension PartitionOwner {
+    // MARK: Submissions
+
+    /// Gives a submission to the fleet's store.
+    ///
+    /// - Parameter completion: called with success when the store has it. If the connection breaks, it may have
+    ///   it all the same.
+    package func post(
+        _ request: Request,
+        _ conflict: ConflictPolicy,
+        completion: @escaping (Result<Void, StoreError>) -> Void
+    ) {
+        guard thread != nil, !isLeaving else {
+            return completion(.failure(StoreError("this host does not take part in the fleet now")))
+        }
+        posts.append((FleetLetter(request, conflict), completion))
+        schedule()
+    }
+
+    func sendPosts() {
+        let sent = Array(posts.prefix(Self.lettersMax))
+        posts.removeFirst(sent.count)
+        posting = sent
+        let letters = sent.map(\.letter)
+        call { store throws(FleetRefusal) in
+            try store.post(letters)
+        } then: { owner, answer in
+            owner.posted(answer)
+        }
+    }
+
+    private func posted(_ answer: Result<Void, FleetRefusal>) {
+        let sent = posting
+        posting = []
+        switch answer {
+        case .success:
+            for (letter, completion) in sent {
+                let isOwn = dispatcher.scheduler.owns(PartitionID(of: letter.request.task))
+                if isOwn { inbound.insert(letter.request.id) }
+                completion(.success(()))
+            }
+            nextLook = .zero
+        case .failure(let refusal):
+            let error = StoreError(
+                "the fleet's store has not confirmed it, and may have it all the same:"
+                    + " \(refusal.reason)"
+            )
+            for (_, completion) in sent { completion(.failure(error)) }
+        }
+    }
+
+    /// Whether a request lives in the fleet and is one of this host.
+    func has(_ request: RunID) -> Bool { requests[request] != nil }
+
+    /// Whether a request is on its way to this host, from this host.
+    package func isInbound(_ id: RunID) -> Bool { inbound.contains(id) }
+
+    func look(_ now: MonotonicInstant) {
+        guard let session else { return }
+        nextLook = now + Self.lookPeriod
+        call { store throws(FleetRefusal) in
+            try store.letters(limit: Self.lettersMax, session)
+        } then: { owner, answer in
+            guard owner.session?.incarnation == session.incarnation else { return }
+            switch answer {
+            case .failure(let refusal): owner.refused(refusal, session.incarnation)
+            case .success(let letters):
+                for letter in letters { owner.deliver(letter) }
+                if letters.count == Self.lettersMax { owner.nextLook = .zero }
+            }
+        }
+    }
+
+    /// Passes a submission to the scheduler, if this host owns its partition as a whole.
+    private func deliver(_ letter: FleetLetter) {
+        let request = letter.request
+        guard !taken.contains(request.id),
+            let partition = dispatcher.scheduler.partition(of: request.task),
+            dispatcher.scheduler.owns(partition), adoption?.grant.partition != partition
+        else { return }
+        taken.insert(request.id)
+        inbound.remove(request.id)
+        queue.take(letter: request.id, in: partition)
+        watch(request.requirements)
+        decide(.delivered(request, letter.onConflict))
+        schedule()
+    }
+
+    // MARK: Questions
+
+    /// How many partitions each host owns, by its name, as of the last claim.
+    var partitionsByOwner: [String: Int] {
+        owners.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+
+    /// Where the requests of a task live, one sentence without a full stop; "" if that is not the fleet.
+    ///
+    /// - Parameter isFamily: whether it is a family, whose members are in many partitions.
+    func place(of task: String, isFamily: Bool) -> String {
+        guard !isFamily else {
+            guard dispatcher.scheduler.isFamilyInFleet(task) else { return "" }
+            let count = dispatcher.scheduler.ownedPartitions.count
+            return "its requests live in the fleet; this host owns \(count) of its"
+                + " \(PartitionID.count) partitions, and shows the requests in them"
+        }
+        guard let partition = dispatcher.scheduler.partition(of: task) else { return "" }
+        let place = "its requests live in partition \(partition.number) of the fleet"
+        if dispatcher.scheduler.owns(partition) { return "\(place); this host owns it" }
+        guard let owner = owners[partition] else { return "\(place), which no host owns now" }
+        return "\(place); host `\(owner)` owns it and can show them"
+    }
+
+    // MARK: Requests of this host's own store
+
+    /// Posts requests that were stored here before their task had `"runs": "inFleet"`.
+    func moveLeftovers() {
+        let moved = leftovers
+        leftovers = []
+        for request in moved {
+            post(request, .append) { [unowned self] result in
+                switch result {
+                // It is in the fleet now; here it ends without a word.
+                case .success: commits.commit([.closed(request.id, .replaced)])
+                case .failure: leftovers.append(request)
+                }
+            }
+        }
+    }
+
+    // MARK: Changes
+
+    /// Adds the changes of requests that live in the fleet to its next batch.
+    ///
+    /// - Returns: the other changes, for this host's own store, and the number of the transaction: `nil` if none
+    ///   of the changes is the fleet's.
+    func take(_ changes: [StoreChange]) -> (local: [StoreChange], transaction: UInt64?) {
+        var parts: [PartitionID: [StoreChange]] = [:]
+        var local: [StoreChange] = []
+        for change in changes {
+            if let partition = partition(of: change) {
+                parts[partition, default: []].append(change)
+            } else {
+                local.append(change)
+            }
+        }
+        guard !parts.isEmpty else { return (changes, nil) }
+        var transaction: UInt64?
+        for (partition, part) in parts.sorted(by: { $0.key < $1.key }) {
+            do throws(BatchFold.Contradiction) {
+                let added = try queue.add(part, in: partition)
+                local += added.local
+                transaction = added.transaction
+                for change in part { follow(change, in: partition, added.transaction) }
+            } catch {
+                contradicted(error)
+            }
+        }
+        schedule()
+        return (local, transaction)
+    }
+
+    /// Calls a function when a transaction is kept, or cannot be any more.
+    func whenKept(_ transaction: UInt64, _ completion: @escaping (Result<Void, StoreError>) -> Void)
+    {
+        waiting.append((transaction, completion))
+    }
+
+    private func partition(of change: StoreChange) -> PartitionID? {
+        switch change {
+        case .accepted(let request, _):
+            taken.contains(request.id) ? PartitionID(of: request.task) : nil
+        case .closed(let id, _): requests[id]
+        case .discarded(let id): dead[id].map { PartitionID(of: $0.request.task) }
+        case .redriven(let request):
+            dead[request.id].map { PartitionID(of: $0.request.task) }
+        case .runStarted(let run), .runEnded(let run, _): requests[run.request]
+        case .moved(let request): requests[request.id]
+        case .remembered(let memory):
+            dispatcher.scheduler.partition(of: memory.identifier)
+                .flatMap { dispatcher.scheduler.owns($0) ? $0 : nil }
+        case .runtimeConsumed, .notification, .checkpointSaved, .checkpointDeleted, .switched,
+            .paused, .startSkipped, .audited, .manifest, .alert, .quarantined:
+            nil
+        }
+    }
+
+    /// Notes which requests this host has.
+    private func follow(_ change: StoreChange, in partition: PartitionID, _ transaction: UInt64) {
+        switch change {
+        case .accepted(let request, let replaced):
+            requests[request.id] = partition
+            if let replaced { requests[replaced] = nil }
+        case .closed(let id, _): requests[id] = nil
+        case .discarded(let id): dead[id] = nil
+        case .redriven(let request):
+            dead[request.id] = nil
+            requests[request.id] = partition
+        case .runEnded(let run, let next):
+            ended.append((transaction, run))
+            if case .again = next { return }
+            requests[run.request] = nil
+            guard case .dead(let request, let reason) = next else { return }
+            dead[request.id] = DeadLetter(
+                request: request,
+                reason: reason,
+                run: run.id,
+                diedAt: run.endedAt ?? 0
+            )
+        default: break
+        }
+    }
+
+    /// Handles what the store has kept by now.
+    func kept() {
+        let last = queue.kept
+        let count = waiting.firstIndex { $0.transaction > last } ?? waiting.count
+        let done = waiting.prefix(count)
+        waiting.removeFirst(count)
+        let runs = ended.prefix(ended.firstIndex { $0.transaction > last } ?? ended.count)
+        ended.removeFirst(runs.count)
+        for (_, run) in runs { note(run) }
+        for (_, completion) in done { completion(.success(())) }
+    }
+
+    /// Adds a run to the history of this host: the request itself is the fleet's.
+    private func note(_ run: RunRecord) {
+        let request = Request(
+            id: run.request,
+            task: run.task,
+            parameters: "{}",
+            submittedAt: run.submittedAt,
+            priority: 0
+        )
+        commits.commitLocally([
+            .accepted(request, replacing: nil), .runStarted(run), .runEnded(run, then: .consumed),
+        ])
+    }
+
+    private func contradicted(_ contradiction: BatchFold.Contradiction) {
+        // The scheduler is in the middle of its decisions.
+        reference.perform { owner in
+            guard let session = owner.session else { return }
+            owner.clock.read()
+            owner.problem =
+                "a change of request \(contradiction.request) does not follow the one before it"
+                + " (a bug in bghost)"
+            var effects: [HostLease.Effect] = []
+            owner.lease.refused(session.incarnation, &effects)
+            owner.apply(effects)
+            owner.advance()
+        }
+    }
+}
