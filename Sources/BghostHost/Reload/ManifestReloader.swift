@@ -189,7 +189,7 @@ final class ManifestReloader: SharesServices {
         if !isDryRun { refusedFiles = reading.digest }
         if let doubt = reading.doubt { throw .untrusted(path, doubt) }
         guard let wanted = reading.manifest, let comparison else {
-            throw .badManifest(reading.diagnostics, path: path)
+            throw .badManifest(reading.diagnostics.errorLines, path: path)
         }
         try check(wanted)
         return (wanted, comparison)
