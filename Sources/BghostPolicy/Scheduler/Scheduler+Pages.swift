@@ -140,11 +140,9 @@ extension Scheduler {
         let plugin = catalog.current(plugin: plugin) ?? plugin
         var page: [(request: Request, kind: TaskKind)] = []
         let entries = pendingIndex.entries
-        var index = max(0, from)
-        let end = min(
-            entries.indices.upperBound,
-            index.addingReportingOverflow(Self.pageEntriesMax).partialValue
-        )
+        let (start, count) = (max(0, from), entries.indices.upperBound)
+        let end = min(count, start.addingReportingOverflow(Self.pageEntriesMax).partialValue)
+        var index = start
         while index < end, page.count < Self.pageMax {
             defer { index += 1 }
             guard entries.isInUse(index) else { continue }
@@ -155,8 +153,7 @@ extension Scheduler {
                 page.append((request, catalog.tasks[definition].kind))
             }
         }
-        let next = index < entries.indices.upperBound ? index : nil
-        return (page, next, max(0, index - max(0, from)))
+        return (page, index < count ? index : nil, index - start)
     }
 
     /// The most requests of a page.
