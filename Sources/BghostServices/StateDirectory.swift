@@ -51,7 +51,7 @@ package final class StateDirectory: Sendable {
     /// Releases the lock, so that another daemon can use the folder.
     package func unlock() {
         lock.withLock { lock in
-            if let fd = lock { close(fd) }
+            if let fd = lock { LockFile.release(fd) }
             lock = nil
         }
     }

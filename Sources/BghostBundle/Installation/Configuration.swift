@@ -84,5 +84,5 @@ package final class InstallationLock: Sendable {
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    deinit { close(descriptor) }
+    deinit { LockFile.release(descriptor) }
 }

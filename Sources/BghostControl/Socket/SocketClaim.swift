@@ -63,7 +63,7 @@ package final class SocketClaim: Sendable {
                 as: UTF8.self
             )
         } catch {
-            close(lock)
+            LockFile.release(lock)
             throw error
         }
         bindingPath = bindingFolder + "/s"
@@ -71,7 +71,7 @@ package final class SocketClaim: Sendable {
 
     deinit {
         removeBindingFolder()
-        close(lock)
+        LockFile.release(lock)
     }
 
     /// Moves the bound socket to its path, atomically and with its mode.

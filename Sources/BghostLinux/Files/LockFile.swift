@@ -17,8 +17,8 @@ package enum LockFault: Error, Equatable {
 package enum LockFile {
     /// Opens and locks the file.
     ///
-    /// Closing the descriptor releases the lock, once no child process has a copy of it. A child has one
-    /// until it executes its program.
+    /// ``release(_:)`` releases the lock. Closing the descriptor does so only once no child process has a
+    /// copy of it, and a child has one until it executes its program.
     ///
     /// - Parameter wait: how long to wait for another process that holds the lock, milliseconds; the
     ///   calling thread blocks.
@@ -36,7 +36,7 @@ package enum LockFile {
     /// - Parameter deadOwnerWait: how long to wait, milliseconds, if the process that the file names has
     ///   ended. A child that a killed daemon was about to execute has a copy of the lock for a moment. The
     ///   calling thread blocks.
-    /// - Returns: the descriptor; closing it releases the lock.
+    /// - Returns: the descriptor, for ``release(_:)``.
     package static func claim(_ path: String, deadOwnerWait: Int64) throws(LockFault) -> Int32 {
         var fd = open(path)
         if fd == -EAGAIN, hasEnded(owner(of: path)) {
@@ -52,6 +52,21 @@ package enum LockFile {
         }
         return fd
     }
+
+    /// Releases a lock, also for the copies of its descriptor, and closes the descriptor.
+    ///
+    /// It does not block.
+    package static func release(_ fd: Int32) {
+        var whole = flock()
+        whole.l_type = Int16(F_UNLCK)
+        whole.l_whence = Int16(SEEK_SET)
+        // Without an unlock, closing releases the lock a moment later, as `open` says.
+        _ = fcntl(fd, setLockOfFile, &whole)
+        close(fd)
+    }
+
+    /// F_OFD_SETLK, which Glibc's module does not have; such a lock belongs to the open file, not to the process.
+    private static let setLockOfFile: Int32 = 37
 
     /// The process ID in a lock file; `nil` if it contains none.
     private static func owner(of path: String) -> Int32? {
