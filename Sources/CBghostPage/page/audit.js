@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el } from "./dom.js";
-import { badge, block, choose, filters, heading, pages, table, theirs } from "./parts.js";
+import { badge, block, choose, chosen, filters, heading, pages, table, theirs } from "./parts.js";
 import { count, when } from "./time.js";
 
 const PAGE = 50;
@@ -16,9 +16,6 @@ const WAYS = [
 const KINDS = [["", "All"], ["true", "Changes"]];
 const SINCE = [["", "Any time"], ["1h", "1 hour"], ["24h", "24 hours"], ["7d", "7 days"]];
 const TONES = { stored: "good", done: "good", failed: "bad", refused: "bad" };
-
-/** A value of the address that is one of the choices; others may come from a link of another page. */
-const chosen = (choices, value) => (choices.some(([known]) => known === value) ? value : "");
 
 const load = (ctx) =>
 	ctx.get("/v1/audit", {

@@ -171,6 +171,9 @@ export const search = (ctx, name, label, placeholder) =>
 		on: { input: (event) => ctx.setQuery({ [name]: event.currentTarget.value, ...START }, true) },
 	});
 
+/** A value of the address that is one of the choices; others may come from a link of another page. */
+export const chosen = (choices, value) => (choices.some(([known]) => known === value) ? value : "");
+
 /** A choice that filters; `choices` are `[value, text]`, the first without a value. */
 export const choose = (ctx, name, label, choices) =>
 	el(

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { asCommand } from "./actions.js";
 import { el } from "./dom.js";
-import { allOf, button, choose, filters, heading, isTime, pages, runColumns, search, table, timeHint } from "./parts.js";
+import { allOf, button, choose, chosen, filters, heading, isTime, pages, runColumns, search, table, timeHint } from "./parts.js";
 import { count } from "./time.js";
 
 const PAGE = 50;
 const OUTCOMES = [["", "All"], ["unsuccessful", "Not successful"], ["running", "Running"], ["succeeded", "Succeeded"], ["failed", "Failed"], ["cancelledClean", "Cancelled"], ["killed", "Killed"], ["crashed", "Crashed"], ["lost", "Lost"], ["abandoned", "Abandoned"]];
 const SINCE = [["", "Any time"], ["1h", "1 hour"], ["24h", "24 hours"], ["7d", "7 days"], ["30d", "30 days"]];
 const FILTERS = ["task", "plugin", "tag", "outcome", "since", "until", "text"];
-
-/** A value of the address that is one of the choices; others may come from a link of another page. */
-const chosen = (choices, value) => (choices.some(([known]) => known === value) ? value : "");
 
 /** The conditions of the list, as the daemon and `bghost runs` take them. */
 const conditions = ({ task, plugin, tag, outcome, since, until, text }) => ({
