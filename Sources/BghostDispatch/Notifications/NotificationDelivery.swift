@@ -259,19 +259,15 @@ package final class NotificationDelivery {
 
     /// Logs a note, and counts it.
     private func write(_ note: OutboxEffect.Note) {
-        switch note.event {
-        case .delivered: statistics.add(.delivered)
-        case .failed: statistics.add(.failed)
-        case .expired: statistics.add(.expired)
-        // The notifications of a digest are delivered by it, and it is counted itself.
-        case .digest: break
-        }
-        let level: LogEntry.Level =
+        let (level, event): (LogEntry.Level, NotificationStatistics.Event?) =
             switch note.event {
-            case .delivered: .debug
-            case .digest: .info
-            case .failed, .expired: .warning
+            case .delivered: (.debug, .delivered)
+            // A digest is delivered itself, and counts then.
+            case .digest: (.info, nil)
+            case .failed: (.warning, .failed)
+            case .expired: (.warning, .expired)
             }
+        if let event { statistics.add(event) }
         log.write(level, note.event.rawValue, note.message, plugin: note.plugin)
     }
 }
