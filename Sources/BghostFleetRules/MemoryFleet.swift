@@ -59,6 +59,7 @@ package struct MemoryFleet: PartitionStore, Sendable {
     var comparesNonces = true
     /// The same for the connection that a claim begins.
     var claimsConnect = true
+    var keepsLettersOnce = true
 
     /// - Parameters:
     ///   - partitions: the partitions of each pool, 1 or more.
@@ -250,7 +251,10 @@ package struct MemoryFleet: PartitionStore, Sendable {
         for letter in letters where ownerships[letter.partition(of: partitions)] == nil {
             throw .unknownPartition
         }
-        posted += letters
+        for letter in letters {
+            let isThere = posted.contains { $0.request.id == letter.request.id }
+            if !isThere || !keepsLettersOnce { posted.append(letter) }
+        }
     }
 
     package func letters(limit: Int, _ session: HostSession) -> [FleetLetter] {

@@ -79,7 +79,8 @@ package protocol PartitionStore {
     /// Keeps submissions, all of them or none, until batches of the owners of their partitions take them.
     ///
     /// Every host may call it, also one that owns nothing and one that the store has declared dead: a submission
-    /// is not an outcome, and it has no fence. One that is sent again after no answer came may run twice.
+    /// is not an outcome, and it has no fence. One that still waits is kept once; one that is sent again after its
+    /// owner has taken it may run twice.
     mutating func post(_ letters: [FleetLetter]) throws(FleetRefusal)
 
     /// Submissions for the partitions that a host owns, in the order in which they were posted.

@@ -24,7 +24,8 @@ extension PartitionSchema {
             END IF;
             INSERT INTO bghost_partitions.inbox (pool, number, id, body)
                 SELECT c.pool, c.number, c.id, c.body
-                FROM json_populate_recordset(NULL::bghost_partitions.inbox, letters) c;
+                FROM json_populate_recordset(NULL::bghost_partitions.inbox, letters) c
+                ON CONFLICT (id) DO NOTHING;
         END $f$;
         ALTER FUNCTION bghost_partitions.keep(bigint, bigint, bigint, bigint, bigint, bigint, json)
             RENAME TO keep_rows;

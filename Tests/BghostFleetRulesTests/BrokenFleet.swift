@@ -14,7 +14,7 @@ struct BrokenFleet: PartitionStore {
         case losesMemories, hidesRuns, mixesPartitions
         case ignoresNumbers, forgetsNumbers, remembersNumbers, comparesNothing
         case ignoresNonces, claimsOnOldConnection, refusesUnanswered
-        case losesLetters, showsAllLetters, keepsTakenLetters, namesNoOwners
+        case losesLetters, doublesLetters, showsAllLetters, keepsTakenLetters, namesNoOwners
     }
 
     struct Harness: FleetHarness {
@@ -51,6 +51,7 @@ struct BrokenFleet: PartitionStore {
         fleet.comparesRows = flaw != .comparesNothing
         fleet.comparesNonces = flaw != .ignoresNonces
         fleet.claimsConnect = flaw != .claimsOnOldConnection
+        fleet.keepsLettersOnce = flaw != .doublesLetters
     }
 
     private mutating func note(_ session: HostSession) -> HostSession {

@@ -39,6 +39,7 @@ import Testing
         "refuses the owner of a lost grant": .claimsOnOldConnection,
         "permits what an unanswered call began": .refusesUnanswered,
         "keeps submissions until a batch takes them": .losesLetters,
+        "keeps a submission once that is posted again": .doublesLetters,
         "shows submissions to their owner": .showsAllLetters,
         "a submission is taken once": .keepsTakenLetters,
         "names the owners": .namesNoOwners,

@@ -12,6 +12,7 @@ extension FleetConformance {
     static var letterChecks: [Check] {
         [
             Check("keeps submissions until a batch takes them") { try $0.keepsLetters() },
+            Check("keeps a submission once that is posted again") { try $0.keepsLettersOnce() },
             Check("shows submissions to their owner") { try $0.showsLettersToOwners() },
             Check("a submission is taken once") { try $0.takesLettersOnce() },
             Check("names the owners") { try $0.namesOwners() },
@@ -54,6 +55,17 @@ extension FleetConformance {
         try take([letters[0], letters[2]], number: 1, session)
         expect(try harness.store.letters(limit: 10, session) == [letters[1], Self.letter(4)])
         expect(try contents(Self.partition(of: letters[0])).pending.contains(letters[0].request))
+    }
+
+    /// A host that had no answer, or died before it noted the answer, posts again.
+    func keepsLettersOnce() throws {
+        let session = try owner()
+        try harness.store.post([Self.letter(1)])
+        try harness.store.post([Self.letter(2, task: "b"), Self.letter(1)])
+        expect(
+            try harness.store.letters(limit: 10, session)
+                == [Self.letter(1), Self.letter(2, task: "b")]
+        )
     }
 
     func showsLettersToOwners() throws {
