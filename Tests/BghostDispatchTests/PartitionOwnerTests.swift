@@ -160,6 +160,38 @@ import Testing
         }
     }
 
+    @Test(arguments: [(2, PartitionOwner.postsMax), (1 << 20, 16)])
+    func `Submissions that wait for a slow store have bounds`(bytes: Int, most: Int) async throws {
+        try await ReactorActor.run { actor in
+            let world = PartitionWorld()
+            let host = PartitionHost("a", world, actor.reactor)
+            await host.begin()
+            var (kept, refused) = (0, [String]())
+            // None is sent before this turn of the reactor ends.
+            for number in 0..<most + 3 {
+                let request = Request(
+                    id: RunID(high: 7, low: UInt64(number)),
+                    task: "job.1",
+                    parameters: String(repeating: " ", count: bytes),
+                    submittedAt: 1,
+                    priority: 500
+                )
+                host.owner.post(request, .append) { result in
+                    switch result {
+                    case .success: kept += 1
+                    case .failure(let error): refused.append("\(error)")
+                    }
+                }
+            }
+            #expect(
+                refused.count == 3 && refused.allSatisfy { $0.contains("\(most) submissions wait") }
+            )
+            await ReactorActor.wait { host.owner.isIdle && kept == most }
+            #expect(host.owner.postBytes == 0)
+            await host.member.leave()
+        }
+    }
+
     @Test func `What this host stored before moves into the fleet`() async throws {
         try await ReactorActor.run { actor in
             let world = PartitionWorld()

@@ -234,9 +234,10 @@ extension PartitionOwner {
         dispatcher.decide { scheduler, now, effects in
             scheduler.handle(.released(given), now: now, &effects)
         }
-        let gone = Set(given)
-        requests = requests.filter { !gone.contains($0.value) }
-        dead = dead.filter { !gone.contains(PartitionID(of: $0.value.request.task)) }
+        for partition in given {
+            requests.removeAll(in: partition)
+            dead.removeAll(in: partition)
+        }
     }
 
     /// The partitions that can go back: the store has all of their changes; `nil` if there are none.
@@ -293,7 +294,7 @@ extension PartitionOwner {
             min(Self.sliceMax, adoption.contents.pending.count)
         )
         for request in pending {
-            requests[request.id] = partition
+            requests.set((), for: request.id, in: partition)
             watch(request.requirements)
         }
         if !pending.isEmpty { decide(.adopted(pending)) }
@@ -301,14 +302,16 @@ extension PartitionOwner {
         adoption.contents.interrupted.removeFirst(interrupted.count)
         for (request, run) in interrupted {
             guard !known([request], &adoption.strangers).isEmpty else { continue }
-            requests[request.id] = partition
+            requests.set((), for: request.id, in: partition)
             watch(request.requirements)
             decide(.interrupted(run, of: request))
         }
         let isDone = adoption.contents.pending.isEmpty && adoption.contents.interrupted.isEmpty
         self.adoption = isDone ? nil : adoption
         guard isDone else { return reference.perform { $0.adoptNext() } }
-        for letter in adoption.contents.dead { dead[letter.request.id] = letter }
+        for letter in adoption.contents.dead {
+            dead.set(letter, for: letter.request.id, in: partition)
+        }
         nextLook = .zero
         guard adoption.strangers > 0 else { return }
         log.write(

@@ -23,6 +23,14 @@ extension PartitionOwner {
         guard thread != nil, !isLeaving else {
             return completion(.failure(StoreError("this host does not take part in the fleet now")))
         }
+        let bytes = request.parameters.utf8.count
+        guard posts.count < Self.postsMax, postBytes + bytes <= Self.postBytesMax else {
+            let reason =
+                "\(posts.count) submissions wait for the fleet's store, which is too slow or does not answer;"
+                + " `bghost status --fleet` says more"
+            return completion(.failure(StoreError(reason)))
+        }
+        postBytes += bytes
         posts.append((FleetLetter(request, conflict), completion))
         schedule()
     }
@@ -30,6 +38,7 @@ extension PartitionOwner {
     func sendPosts() {
         let sent = Array(posts.prefix(Self.lettersMax))
         posts.removeFirst(sent.count)
+        postBytes -= sent.reduce(0) { $0 + $1.letter.request.parameters.utf8.count }
         posting = sent
         let letters = sent.map(\.letter)
         call { store throws(FleetRefusal) in
@@ -50,6 +59,7 @@ extension PartitionOwner {
                 completion(.success(()))
             }
             nextLook = .zero
+            if posts.isEmpty { moveLeftovers() }
         case .failure(let refusal):
             let error = StoreError(
                 "the fleet's store has not confirmed it, and may have it all the same:"
@@ -60,7 +70,7 @@ extension PartitionOwner {
     }
 
     /// Whether a request lives in the fleet and is one of this host.
-    func has(_ request: RunID) -> Bool { requests[request] != nil }
+    func has(_ request: RunID) -> Bool { requests.partition(of: request) != nil }
 
     /// Whether a request is on its way to this host, from this host.
     package func isInbound(_ id: RunID) -> Bool { inbound.contains(id) }
@@ -122,10 +132,11 @@ extension PartitionOwner {
 
     // MARK: Requests of this host's own store
 
-    /// Posts requests that were stored here before their task had `"runs": "inFleet"`.
+    /// Posts some of the requests that were stored here before their task had `"runs": "inFleet"`; the others
+    /// follow when the fleet's store has these.
     func moveLeftovers() {
-        let moved = leftovers
-        leftovers = []
+        let moved = leftovers.prefix(Self.lettersMax)
+        leftovers = leftovers.dropFirst(moved.count)
         for request in moved {
             post(request, .append) { [unowned self] result in
                 switch result {
@@ -179,12 +190,11 @@ extension PartitionOwner {
         switch change {
         case .accepted(let request, _):
             taken.contains(request.id) ? PartitionID(of: request.task) : nil
-        case .closed(let id, _): requests[id]
-        case .discarded(let id): dead[id].map { PartitionID(of: $0.request.task) }
-        case .redriven(let request):
-            dead[request.id].map { PartitionID(of: $0.request.task) }
-        case .runStarted(let run), .runEnded(let run, _): requests[run.request]
-        case .moved(let request): requests[request.id]
+        case .closed(let id, _): requests.partition(of: id)
+        case .discarded(let id): dead.partition(of: id)
+        case .redriven(let request): dead.partition(of: request.id)
+        case .runStarted(let run), .runEnded(let run, _): requests.partition(of: run.request)
+        case .moved(let request): requests.partition(of: request.id)
         case .remembered(let memory):
             dispatcher.scheduler.partition(of: memory.identifier)
                 .flatMap { dispatcher.scheduler.owns($0) ? $0 : nil }
@@ -198,24 +208,25 @@ extension PartitionOwner {
     private func follow(_ change: StoreChange, in partition: PartitionID, _ transaction: UInt64) {
         switch change {
         case .accepted(let request, let replaced):
-            requests[request.id] = partition
-            if let replaced { requests[replaced] = nil }
-        case .closed(let id, _): requests[id] = nil
-        case .discarded(let id): dead[id] = nil
+            requests.set((), for: request.id, in: partition)
+            if let replaced { requests.remove(replaced) }
+        case .closed(let id, _): requests.remove(id)
+        case .discarded(let id): dead.remove(id)
         case .redriven(let request):
-            dead[request.id] = nil
-            requests[request.id] = partition
+            dead.remove(request.id)
+            requests.set((), for: request.id, in: partition)
         case .runEnded(let run, let next):
             ended.append((transaction, run))
             if case .again = next { return }
-            requests[run.request] = nil
+            requests.remove(run.request)
             guard case .dead(let request, let reason) = next else { return }
-            dead[request.id] = DeadLetter(
+            let letter = DeadLetter(
                 request: request,
                 reason: reason,
                 run: run.id,
                 diedAt: run.endedAt ?? 0
             )
+            dead.set(letter, for: request.id, in: partition)
         default: break
         }
     }

@@ -14,12 +14,16 @@ internal import BghostStore
 ///
 /// The store is called on a thread of its own, one call at a time. Without tasks with `"runs": "inFleet"` there
 /// is no thread, no connection and no deadline. The host owns it. Use it on the reactor's thread only; it does
-/// not block. An event costs O(its requests), a claim O(partitions), anything else O(1).
+/// not block. An event costs O(its requests), a claim O(partitions) and what it gives back, anything else O(1).
 package final class PartitionOwner {
     /// How often submissions of other hosts are looked for, nanoseconds.
     static let lookPeriod: UInt64 = 1_000_000_000
     /// The most submissions of one look, and of one call that posts some.
     static let lettersMax = 256
+    /// The most submissions that wait to be posted.
+    static let postsMax = 4096
+    /// The most bytes of their parameters.
+    static let postBytesMax = 16 << 20
     /// The most requests that are adopted in one turn.
     static let sliceMax = 1000
     /// The most partitions that are given back at a time.
@@ -83,14 +87,16 @@ package final class PartitionOwner {
     // MARK: Requests
 
     var queue = BatchQueue()
-    /// The partition of each request that this host has.
-    var requests: [RunID: PartitionID] = [:]
+    /// The requests that this host has.
+    var requests = OwnedTable<Void>()
     /// The dead letters in the partitions of this host.
-    var dead: [RunID: DeadLetter] = [:]
+    var dead = OwnedTable<DeadLetter>()
     /// Submissions that this host has taken, and the store does not know it yet.
     var taken: Set<RunID> = []
     /// Submissions to be posted, with the callers that wait.
     var posts: [(letter: FleetLetter, completion: (Result<Void, StoreError>) -> Void)] = []
+    /// The bytes of the parameters of these submissions.
+    var postBytes = 0
     /// Those of them that are under way.
     var posting: [(letter: FleetLetter, completion: (Result<Void, StoreError>) -> Void)] = []
     /// Submissions of this host for its own partitions on their way.
@@ -101,7 +107,7 @@ package final class PartitionOwner {
     /// Ends of runs for the history of this host, once they are kept.
     var ended: [(transaction: UInt64, run: RunRecord)] = []
     /// Requests of this host's own store that belong in the fleet.
-    var leftovers: [Request] = []
+    var leftovers: ArraySlice<Request> = []
 
     /// - Parameters:
     ///   - store: `nil` without tasks whose requests live in the fleet.
@@ -137,7 +143,7 @@ package final class PartitionOwner {
         guard store != nil, settings != nil else { return }
         thread = WorkThread()
         // Only a daemon that joins has such requests in the fleet.
-        leftovers = dispatcher.takeLeftovers()
+        leftovers = dispatcher.takeLeftovers()[...]
         commits.fleet = self
         schedule()
     }
@@ -150,9 +156,9 @@ package final class PartitionOwner {
         isLeaving = true
         lease.leave()
         let unsent = posts
-        posts = []
+        (posts, postBytes) = ([], 0)
         for (_, completion) in unsent {
-            completion(.failure(StoreError("this host leaves the fleet")))
+            completion(.failure(StoreError("this host leaves the fleet; submit it on another one")))
         }
         await withCheckedContinuation { continuation in
             leaver = continuation
@@ -294,7 +300,8 @@ package final class PartitionOwner {
         queue = BatchQueue()
         reap.refused()
         (grants, adoption, releasing) = ([], nil, [])
-        (requests, dead, taken, inbound) = ([:], [:], [], [])
+        (requests, dead) = (OwnedTable(), OwnedTable())
+        (taken, inbound) = ([], [])
         ended = []
         (problem, toldUntil) = (reason, .zero)
         fail("it", reason)

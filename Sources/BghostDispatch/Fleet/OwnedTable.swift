@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import BghostBase
+internal import BghostModel
+
+/// Values of requests that live in a fleet, by request and by partition.
+///
+/// Each call costs O(1), but ``removeAll(in:)``, which costs O(what it removes).
+struct OwnedTable<Value> {
+    private var entries: [RunID: (partition: PartitionID, value: Value)] = [:]
+    private var ids: [PartitionID: Set<RunID>] = [:]
+
+    var isEmpty: Bool { entries.isEmpty }
+    var values: some Collection<Value> { entries.values.lazy.map(\.value) }
+
+    func partition(of id: RunID) -> PartitionID? { entries[id]?.partition }
+
+    mutating func set(_ value: Value, for id: RunID, in partition: PartitionID) {
+        remove(id)
+        entries[id] = (partition, value)
+        ids[partition, default: []].insert(id)
+    }
+
+    mutating func remove(_ id: RunID) {
+        guard let old = entries.removeValue(forKey: id) else { return }
+        ids[old.partition]?.remove(id)
+    }
+
+    mutating func removeAll(in partition: PartitionID) {
+        for id in ids.removeValue(forKey: partition) ?? [] { entries[id] = nil }
+    }
+}
