@@ -718,7 +718,7 @@ let package = Package(
         ),
         .target(
             name: "BghostTestSupport",
-            dependencies: ["BghostBase"],
+            dependencies: ["BghostBase", "CBghostSystem"],
             path: "Tests/Support",
             swiftSettings: swift + optimized
         ),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import BghostLinux
+import BghostTestSupport
 import Glibc
 import Testing
 
@@ -8,19 +9,13 @@ import Testing
     /// A worker that gets an invalid descriptor in its place would fail later, for a reason that is none.
     @Test func `A process that may open no more files says so`() async {
         await #expect(processExitsWith: .success) {
-            var limit = rlimit()
-            getrlimit(__rlimit_resource_t(7), &limit)
-            let before = limit.rlim_cur
-            limit.rlim_cur = 0
-            setrlimit(__rlimit_resource_t(7), &limit)
-            #expect(throws: SystemError("open", "/dev/null", code: EMFILE)) {
-                close(try Descriptor.null())
-            }
-            limit.rlim_cur = before
-            setrlimit(__rlimit_resource_t(7), &limit)
             let fd = try Descriptor.null()
             #expect(fcntl(fd, F_GETFD) & FD_CLOEXEC != 0)
             close(fd)
+            try refuseOpens()
+            #expect(throws: SystemError("open", "/dev/null", code: EMFILE)) {
+                close(try Descriptor.null())
+            }
         }
     }
 }

@@ -210,8 +210,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let pointer = try EntryTable("good").pointer
             let note = PluginNote(abiMajor: 1, abiMinor: 0, id: "test.good")
-            var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-            setrlimit(__rlimit_resource_t(7), &limit)
+            try refuseOpens()
             do {
                 _ = try PluginDescriptor.read(pointer, note: note)
                 exit(1)
