@@ -102,6 +102,10 @@ struct NeededLibraries {
                         + " loader replaces by what fits the machine; link it with the folder's name"
                 )
             }
+            guard folder.hasPrefix("/") else {
+                try checkRelative(folder, name, for: image)
+                continue
+            }
             let file = folder + "/" + name
             let isThere = access(file, F_OK) == 0
             if Self.isSystem(folder) {
@@ -114,6 +118,22 @@ struct NeededLibraries {
             return Image(file, needs, neededBy: image)
         }
         return nil
+    }
+
+    /// Refuses a library in a relative folder: the loader takes it from below the current folder of the process, which
+    /// is this one for a plugin in the daemon, and `/` for a worker.
+    ///
+    /// An empty folder is not refused: libraries that were taken from where CMake built them have it.
+    private func checkRelative(_ folder: String, _ name: String, for image: Image) throws(Untrusted)
+    {
+        let places = ["\(folder)/\(name)", "/\(folder)/\(name)"]
+        let found = places.first { access($0, F_OK) == 0 && !Self.isSystem($0) }
+        guard let found, !trust.allowsUntrustedFiles else { return }
+        throw Untrusted(
+            message:
+                "\(image.path) has its libraries searched for in `\(folder)`, a folder that begins"
+                + " wherever bghost is started, and \(found) is there; link it with -Wl,-rpath,$ORIGIN"
+        )
     }
 
     /// Refuses a variant for newer processors, which the loader prefers, if it stands alone or others could change it.

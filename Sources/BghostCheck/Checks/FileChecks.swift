@@ -95,6 +95,13 @@ enum FileChecks {
 
     private static func libraries(_ stage: Stage) throws(Finding) {
         for folder in try stage.image().folders {
+            guard folder.hasPrefix("/") else {
+                throw Finding.failed(
+                    "it looks for libraries in `\(folder)`, a folder that begins wherever the host is"
+                        + " started",
+                    fix: "link it without this -rpath, or with -Wl,-rpath,$ORIGIN"
+                )
+            }
             // A missing folder could be created by any user who may write to its parent.
             guard access(folder, F_OK) == 0 else {
                 throw Finding.failed(

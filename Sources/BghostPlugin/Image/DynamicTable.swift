@@ -104,12 +104,21 @@ struct DynamicTable {
         return try text(at: offset)
     }
 
-    /// The folders in which the loader searches for needed libraries, as written in the file.
+    /// The folders in which the loader searches for needed libraries, as written in the file, each once.
+    ///
+    /// An empty one is the process's current folder for the loader, and `.` here. CMake leaves many of them.
     func folders() throws(ImageError) -> [String] {
         // The loader ignores DT_RPATH if there is a DT_RUNPATH.
         guard let list = self[Tag.runpath] ?? self[Tag.rpath] else { return [] }
-        let bytes = try string(at: list, limit: Self.foldersBytesMax)
-        return String(decoding: bytes, as: UTF8.self).split(separator: ":").map(String.init)
+        let text = String(
+            decoding: try string(at: list, limit: Self.foldersBytesMax),
+            as: UTF8.self
+        )
+        guard !text.isEmpty else { return [] }
+        var seen: Set<String> = []
+        return text.split(separator: ":", omittingEmptySubsequences: false)
+            .map { $0.isEmpty ? "." : String($0) }
+            .filter { seen.insert($0).inserted }
     }
 
     /// Whether it uses static thread-local storage, of which a process has a small reserve: if

@@ -81,7 +81,8 @@ struct LinkCheck {
         let dynamic = try DynamicTable(
             ELFLayout(BoundedFile(descriptor: descriptor, path: path))
         )
-        let own = NeededNames.folders(try dynamic.folders(), of: path)
+        // What lies in a relative folder depends on where the process that loads the library was started.
+        let own = NeededNames.folders(try dynamic.folders(), of: path).filter { $0.hasPrefix("/") }
         let hasRunPath = dynamic[DynamicTable.Tag.runpath] != nil
         let symbols = try SymbolTable(dynamic)
         for symbol in symbols.exports { defined.insert(symbols.hash(of: symbol.name)) }

@@ -9,7 +9,8 @@ package struct NeededNames: Equatable, Sendable {
     var identity: FileIdentity
     /// Those of `DT_NEEDED`, and of `DT_AUXILIARY` and `DT_FILTER`, which the loader loads too.
     package var names: [String]
-    /// Absolute paths, in which the loader may replace `$LIB` and `$PLATFORM`.
+    /// Paths, in which the loader may replace `$LIB` and `$PLATFORM`; relative ones begin at the current folder of the
+    /// process that loads the library.
     package var folders: [String]
     /// Whether the folders are for this library's own needs only (`DT_RUNPATH`), and not for those of the libraries
     /// that it needs, too (`DT_RPATH`).
@@ -37,14 +38,14 @@ package struct NeededNames: Equatable, Sendable {
         soname = try dynamic.soname()
     }
 
-    /// Replaces `$ORIGIN` by the library's own folder, and drops relative folders.
+    /// Replaces `$ORIGIN` by the library's own folder.
     static func folders(_ written: [String], of path: String) -> [String] {
         let own = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        return written.compactMap { folder in
+        return written.map { folder in
             for origin in ["$ORIGIN", "${ORIGIN}"] where folder.hasPrefix(origin) {
                 return own + folder.dropFirst(origin.count)
             }
-            return folder.hasPrefix("/") ? folder : nil
+            return folder
         }
     }
 }

@@ -99,6 +99,16 @@ extension Integration {
             case variantAlone
             case pathOfNeeded
             case placeholder
+            case relative
+        }
+
+        /// The plugin's folder from the current folder of this process, whose host looks at the plugin.
+        private var relative: String {
+            var current = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let depth = getcwd(&current, current.count).map {
+                String(cString: $0).split(separator: "/").count
+            }
+            return String(repeating: "../", count: depth ?? 0) + folder.path.dropFirst()
         }
 
         /// Builds the plugin anew, so that the loader would load a library that everybody can change.
@@ -135,6 +145,11 @@ extension Integration {
                     "-Wl,-rpath,\(folder.path)/$LIB", "-L" + folder.path, "-Wl,--no-as-needed",
                     "-lhelper",
                 ]
+            case .relative:
+                library = helper
+                flags = [
+                    "-Wl,-rpath,\(relative)", "-L" + folder.path, "-Wl,--no-as-needed", "-lhelper",
+                ]
             }
             let source = PackageRoot.path + "/Tests/Fixtures/Plugins/good.c"
             let made = try Command.run(
@@ -149,6 +164,10 @@ extension Integration {
                 return "\(plugin) needs \(library), which not every machine loads"
             }
             try #require(chmod(library, 0o666) == 0)
+            if way == .relative {
+                return
+                    "\(plugin) has its libraries searched for in `\(relative)`, a folder that begins"
+            }
             if way == .placeholder {
                 return "\(plugin) has its libraries searched for in `\(folder.path)/$LIB`"
             }

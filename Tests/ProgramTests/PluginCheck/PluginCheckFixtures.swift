@@ -56,6 +56,12 @@ enum PluginCheckFixtures {
             "libraries",
             "/nonexistent/lib, which is not there"
         ),
+        Row(
+            "Checks/well-behaved",
+            flags: ["-Wl,-rpath,vendor/lib"],
+            "libraries",
+            "in `vendor/lib`, a folder that begins wherever"
+        ),
         Row("Checks/exports", "exports", "`usleep`"),
         Row("concerns", defines: ["ALLOCATOR"], "exports", "`malloc`"),
         Row(
