@@ -27,90 +27,10 @@ import Testing
         }
     }
 
-    /// Answers renewals with what the test has left for it, the last answer again and again.
-    private final class Link: FleetLink {
-        private struct State {
-            var renewals: [Result<[FleetClaim], FleetProblem>]
-            var claims: [FleetClaim] = []
-            var releases: [FleetRelease] = []
-            var renewed = 0
-            var hasLeft = false
-            /// The tasks of the last renewal.
-            var tasks = ""
-            var hosts: [FleetHost] = []
-            /// The names for which a drain was asked.
-            var drainsAsked: [String] = []
-        }
-
-        private let state: Mutex<State>
-        private let sleep: Sleep
-
-        init(_ renewals: [Result<[FleetClaim], FleetProblem>], _ sleep: Sleep) {
-            state = Mutex(State(renewals: renewals))
-            self.sleep = sleep
-        }
-
-        var renewed: Int { state.withLock(\.renewed) }
-        var claims: [FleetClaim] { state.withLock(\.claims) }
-        var releases: [FleetRelease] { state.withLock(\.releases) }
-        var hasLeft: Bool { state.withLock(\.hasLeft) }
-        var tasks: String { state.withLock(\.tasks) }
-        var drainsAsked: [String] { state.withLock(\.drainsAsked) }
-
-        func show(_ hosts: [FleetHost]) { state.withLock { $0.hosts = hosts } }
-
-        func renew(tasks: String) throws(FleetProblem) -> FleetRenewal {
-            let sentAt = Monotonic.now + sleep.slept
-            let answer = state.withLock { state in
-                state.renewed += 1
-                state.tasks = tasks
-                return state.renewals.count > 1 ? state.renewals.removeFirst() : state.renewals[0]
-            }
-            let isDrained = state.withLock { state in
-                state.hosts.contains { $0.name == "one" && $0.drainedAt != nil }
-            }
-            return FleetRenewal(sentAt: sentAt, open: try answer.get(), isDrained: isDrained)
-        }
-
-        func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer {
-            state.withLock { $0.claims.append(claim) }
-            return .claimed
-        }
-
-        func release(_ claim: FleetClaim, _ release: FleetRelease) throws(FleetProblem) {
-            // Like the renewals, the first one fails if their next answer does.
-            let problem: FleetProblem? = state.withLock { state in
-                if case .failure(let problem) = state.renewals[0] { return problem }
-                state.releases.append(release)
-                return nil
-            }
-            if let problem { throw problem }
-        }
-
-        func hosts() throws(FleetProblem) -> [FleetHost] { state.withLock(\.hosts) }
-
-        func setDrained(_ isDrained: Bool, host: String) throws(FleetProblem) -> Bool? {
-            // Like a release, it fails if the next renewal does.
-            let answer: Result<Bool?, FleetProblem> = state.withLock { state in
-                state.drainsAsked.append(host)
-                if case .failure(let problem) = state.renewals[0] { return .failure(problem) }
-                guard let index = state.hosts.firstIndex(where: { $0.name == host }) else {
-                    return .success(nil)
-                }
-                let isChanged = (state.hosts[index].drainedAt != nil) != isDrained
-                state.hosts[index].drainedAt = isDrained ? 1 : nil
-                return .success(isChanged)
-            }
-            return try answer.get()
-        }
-
-        func leave() { state.withLock { $0.hasLeft = true } }
-    }
-
     /// What a member needs, on a reactor.
     private struct Parts {
         let sleep = Sleep()
-        let link: Link
+        let link: ScriptedFleet
         let clock: DaemonClock
         let deadlines: Deadlines
         let dispatcher: Dispatcher
@@ -119,7 +39,7 @@ import Testing
 
         init(_ reactor: Reactor, _ renewals: [Result<[FleetClaim], FleetProblem>]) {
             let sleep = sleep
-            link = Link(renewals, sleep)
+            link = ScriptedFleet(renewals, slept: { sleep.slept })
             clock = DaemonClock(reactor, machineSlept: { sleep.slept })
             deadlines = Deadlines(reactor)
             let clock = clock
