@@ -16,6 +16,7 @@ package final class ScriptedTransport: AlertTransport {
         var sent: [Sent] = []
         var beats: [String] = []
         var failing: [AlertReceiver] = []
+        var failure = ""
     }
 
     private let state = Mutex(State())
@@ -29,7 +30,12 @@ package final class ScriptedTransport: AlertTransport {
     package var beats: [String] { state.withLock { $0.beats } }
 
     /// Lets exactly these receivers refuse messages.
-    package func fail(_ receivers: [AlertReceiver]) { state.withLock { $0.failing = receivers } }
+    package func fail(_ receivers: [AlertReceiver], with failure: String = "it answered 503") {
+        state.withLock { state in
+            state.failing = receivers
+            state.failure = failure
+        }
+    }
 
     package func send(
         _ delivery: AlertDelivery,
@@ -39,7 +45,7 @@ package final class ScriptedTransport: AlertTransport {
         state.withLock { state in
             state.sent.append(Sent(receiver: receiver, delivery: delivery))
             return state.failing.contains(receiver)
-                ? .failure(AlertFailure("it answered 503")) : .success("it answered 200")
+                ? .failure(AlertFailure(state.failure)) : .success("it answered 200")
         }
     }
 
