@@ -47,13 +47,15 @@ import Testing
         #expect(try APIReference.markdown().contains(part))
     }
 
-    @Test func `Each endpoint has a route, and each route an endpoint`() {
+    @Test func `Each endpoint has a route, and each route an endpoint`() async throws {
+        let host = try await TestHost.start()
         let server = ControlServer(
-            host: MemoryHost(),
+            host: host.control,
             notifications: NoNotifications(),
             socketPath: "/nowhere"
         )
         #expect(server.routes.sorted() == Endpoint.allCases.map(\.rawValue).sorted())
+        await host.end()
     }
 
     @Test func `The keys of a submission are those that its type reads`() {

@@ -3,8 +3,11 @@
 @testable import BghostAPI
 import BghostCrypto
 import BghostModel
+import BghostOwnerSupport
 import BghostPolicy
 @testable import BghostControl
+@testable import BghostHost
+@testable import BghostStore
 import BghostTestSupport
 import Glibc
 import Testing
@@ -41,16 +44,15 @@ struct AuditRouteTests {
         try await Serving.with { serving in
             try await serving.ask { client in
                 _ = try await client.trigger(Submission(task: Self.task))
+                _ = try await client.submit(Submission(task: Self.task))
                 _ = try await client.disable(plugin: "storm", reason: "secret reason")
                 _ = try await client.simulate(fact: "network=off")
-                _ = try await client.submit(Submission(task: Self.task))
                 _ = try await client.status()
                 _ = try await client.reload(dryRun: true)
             }
-            let rows = await serving.host.audited
-            // `MemoryHost` commits nothing, so what has a change in the daemon is `unchanged` here.
+            let rows = serving.host.audited
             #expect(rows.map(\.verb) == ["trigger", "disable", "simulate fact", "simulate fact"])
-            #expect(rows.map(\.status) == [.unchanged, .unchanged, .begun, .done])
+            #expect(rows.map(\.status) == [.stored, .stored, .begun, .done])
             #expect(rows.map(\.target) == [Self.task, "storm", "network=off", "network=off"])
             #expect(rows.allSatisfy { $0.actor.way == .socket && $0.actor.uid == geteuid() })
             #expect(rows.allSatisfy { $0.actor.pid == getpid() })
@@ -81,7 +83,7 @@ struct AuditRouteTests {
                 return connection.receiveAnswer()
             }
             #expect(foreign.contains("403"))
-            let rows = await serving.host.audited
+            let rows = serving.host.audited
             #expect(rows.map(\.verb) == ["enable", "backup", "backup", "POST"])
             #expect(rows.map(\.status) == [.refused, .begun, .failed, .refused])
             #expect(rows.map(\.code) == ["BG4019", "", "BG4024", "BG2120"])
@@ -93,18 +95,32 @@ struct AuditRouteTests {
     }
 
     @Test func `Without room for its row a verb is refused and does nothing`() async throws {
-        try await Serving.with { serving in
-            await serving.host.refuseRows()
+        let store = ScriptedStore()
+        store.answerAtOnce(.success(()))
+        let host = try await TestHost.start {
+            $0.host.audit.isRequired = true
+        } configuration: {
+            $0.openStore = { _ in store }
+        }
+        try await Serving.with(host) { serving in
+            store.answerAtOnce(.failure(StoreError("no space")))
+            let failure = StoreHealth.Failure(
+                since: 1,
+                error: StoreError("no space"),
+                isFinal: false
+            )
+            await store.setHealth(StoreHealth(failure: failure))
+            await host.untilReadiness { !$0.ready }
             for body in Self.verbs {
                 let fault = await fault { try await serving.ask(body) }
                 #expect(fault?.code == .auditFailed)
                 #expect(fault?.message.hasPrefix("nothing was done") == true)
             }
-            #expect(await serving.host.switchedOff == nil)
-            #expect(
-                await serving.host.audited.isEmpty == false,
-                "refusals are noted if there is room"
-            )
+            #expect(await host.control.status().plugins.map(\.switchedOff) == [nil])
+            #expect(await host.control.runs(task: nil, limit: 1).isEmpty)
+            // The host ends in order.
+            store.answerAtOnce(.success(()))
+            await store.setHealth(StoreHealth())
         }
     }
 
@@ -118,8 +134,7 @@ struct AuditRouteTests {
     ]
 
     @Test func `Logins, sessions and wrong tokens are noted`() async throws {
-        let host = MemoryHost()
-        try await DashboardServing.with(host) { serving in
+        try await DashboardServing.with { serving in
             let token = try serving.session()
             let wrong = try await serving.answer(
                 "POST /v1/web/session",
@@ -135,9 +150,9 @@ struct AuditRouteTests {
             _ = try await serving.answer("GET /v1/status", token: "nonsense")
             _ = try await serving.answer("GET /v1/status")
             _ = try await serving.answer("DELETE /v1/web/session", token: token, body: "{}")
-            let rows = await host.audited
+            let rows = serving.host.audited
             #expect(rows.map(\.verb) == ["login", "disable", "GET", "logout"])
-            #expect(rows.map(\.status) == [.refused, .unchanged, .refused, .done])
+            #expect(rows.map(\.status) == [.refused, .stored, .refused, .done])
             #expect(rows.map(\.code) == ["BG2123", "", "BG2122", ""])
             #expect(rows.allSatisfy { $0.actor.way == .dashboard && $0.actor.pid == nil })
             #expect(rows.map(\.actor.uid) == [nil, 4711, nil, 4711])
@@ -149,8 +164,7 @@ struct AuditRouteTests {
     }
 
     @Test func `A login has the session that it began`() async throws {
-        let host = MemoryHost()
-        try await DashboardServing.with(host) { serving in
+        try await DashboardServing.with { serving in
             let link = try await ControlClient.with(socketPath: serving.socketPath) {
                 try await $0.dashboardTicket().value.url
             }
@@ -160,7 +174,7 @@ struct AuditRouteTests {
                 body: "{\"ticket\":\"\(ticket)\"}"
             )
             #expect(began.contains("201"))
-            let rows = await host.audited
+            let rows = serving.host.audited
             #expect(rows.map(\.verb) == ["ticket", "login"])
             #expect(rows.map(\.actor.way) == [.socket, .dashboard])
             #expect(rows.allSatisfy { $0.actor.uid == geteuid() && $0.status == .done })

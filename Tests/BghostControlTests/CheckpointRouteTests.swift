@@ -4,6 +4,7 @@
 import BghostBase
 import BghostControl
 import BghostModel
+import BghostPolicy
 import BghostTestSupport
 import Testing
 
@@ -18,26 +19,26 @@ struct CheckpointRouteTests {
     }
 
     @Test func `A checkpoint is shown with its run, and deleted once`() async throws {
-        let host = MemoryHost()
-        let run = await host.begin("com.acme.storm")
-        let checkpoint = CheckpointSummary(of: run, length: 1536, now: 1_795_278_660_000_000_000)
-        await host.save(checkpoint)
-        try await Serving.with(host) { serving in
+        var checkpoint = saved(1)
+        (checkpoint.length, checkpoint.attempt) = (1536, 1)
+        let stored = checkpoint
+        try await Serving.with(try await .start(stored: .saved(stored))) { serving in
+            let (run, request) = (stored.run, stored.request)
             try await serving.ask { client in
-                #expect(try await client.run("\(run.id)").value.details?.checkpoint == checkpoint)
+                #expect(try await client.run("\(run)").value.details?.checkpoint == stored)
                 let runs = try await client.runs(task: nil, limit: nil).value
                 #expect(runs.count == 1 && runs.allSatisfy { $0.details == nil })
             }
-            let shown = try await command(["show", "\(run.id)"], serving).output
+            let shown = try await command(["show", "\(run)"], serving).output
             #expect(shown.contains("1.5 KiB of attempt 1, saved"), "\(shown)")
             let json = try await command(
-                ["checkpoint", "delete", "\(run.request)", "--json"],
+                ["checkpoint", "delete", "\(request)", "--json"],
                 serving
             )
             let answer = try JSONReader.parse(json.output)
             #expect(answer["schema"]?.string == "bghost.checkpoint.delete/1")
             #expect(answer["checkpoint"]?["bytes"]?.text == "1536")
-            let again = try await command(["checkpoint", "delete", "\(run.request)"], serving)
+            let again = try await command(["checkpoint", "delete", "\(request)"], serving)
             #expect(again.exitCode == 4 && again.error.contains("error[BG4040]"), "\(again)")
         }
     }
@@ -61,9 +62,8 @@ struct CheckpointRouteTests {
     }
 
     @Test func `Checkpoints are listed in pages, and selected by task and plugin`() async throws {
-        let host = MemoryHost()
         let all = [saved(3), saved(2, "com.acme.sync", plugin: "sync"), saved(1)]
-        for checkpoint in all.reversed() { await host.save(checkpoint) }
+        let host = try await TestHost.start(stored: all.flatMap { [StoreChange].saved($0) })
         try await Serving.with(host) { serving in
             try await serving.ask { client in
                 let first = try await client.checkpoints(limit: 2).value
@@ -74,15 +74,8 @@ struct CheckpointRouteTests {
                 #expect(rest.checkpoints == [all[2]] && rest.next == nil)
                 let chosen = try await client.checkpoints(task: "com.*", plugin: "sync").value
                 #expect(chosen.checkpoints == [all[1]] && chosen.next == nil)
-                let asked = await host.checkpointQuestions.last
-                #expect(
-                    asked
-                        == CheckpointQuestion(
-                            tasks: .beginning("com."),
-                            plugin: "sync",
-                            limit: 100
-                        )
-                )
+                let others = try await client.checkpoints(task: "com.acme.storm").value
+                #expect(others.checkpoints == [all[0], all[2]])
                 for cursor in ["x", PageCursor.starts(due: 1, number: 2).text] {
                     let fault = await fault { _ = try await client.checkpoints(cursor: cursor) }
                     #expect(fault?.code == .badCursor, "\(cursor)")
@@ -101,11 +94,12 @@ struct CheckpointRouteTests {
     }
 
     @Test func `The command lists checkpoints, also as JSON`() async throws {
-        let host = MemoryHost()
-        try await Serving.with(host) { serving in
+        try await Serving.with { serving in
             let none = try await command(["checkpoints"], serving)
             #expect(none.exitCode == 0 && none.output == "no checkpoints\n", "\(none)")
-            for number: UInt64 in 1...2 { await host.save(saved(number)) }
+        }
+        let stored = [1, 2].flatMap { [StoreChange].saved(saved($0)) }
+        try await Serving.with(try await .start(stored: stored)) { serving in
             let list = try await command(["checkpoints", "--limit", "1"], serving).output
             let lines = list.split(separator: "\n").map {
                 $0.split(separator: "  ").map { $0.drop { $0 == " " } }.map(String.init)

@@ -35,7 +35,7 @@ import Testing
         let made = try await Bghost.run(["completions", "bash"])
         try File.write(Array(made.output.utf8), to: script)
         try await Serving.with { serving in
-            let status = await serving.host.status()
+            let status = await serving.host.control.status()
             let tasks = Set(status.tasks.map(\.identifier))
             #expect(tasks.count > 1)
             let to = ["--control", serving.socketPath]

@@ -96,9 +96,7 @@ struct DashboardTests {
         async throws
     {
         let told = Mutex<[String]>([])
-        let host = MemoryHost(endsAtOnce: .succeeded)
         try await DashboardServing.with(
-            host,
             onVerb: { verb in
                 told.withLock { $0.append(verb.sentence) }
             }
@@ -244,7 +242,7 @@ struct DashboardTests {
             let dashboard = Dashboard(DashboardSettings(listen: address))
             let (failures, told) = AsyncStream<String>.makeStream()
             let server = DashboardServer(
-                host: MemoryHost(),
+                host: taken.host.control,
                 dashboard: dashboard,
                 onFailure: {
                     told.yield($0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostAPI
+import BghostBase
 import BghostModel
 import BghostPolicy
 import BghostControl
@@ -18,12 +19,14 @@ struct ExpectedCountTests {
     }
 
     @Test func `Requests are withdrawn only if as many wait as expected`() async throws {
-        let host = MemoryHost()
-        await host.tag("com.acme.storm", "nightly")
-        await host.tag("com.acme.photos", "nightly")
-        _ = try await host.submit(Submission(task: "com.acme.storm"))
-        _ = try await host.submit(Submission(task: "com.acme.photos"))
+        let host = try await TestHost.start { manifest in
+            for index in 0..<2 { manifest.tasks[index].tags = ["nightly"] }
+        }
         try await Serving.with(host) { serving in
+            await host.holdPlugin()
+            let host = host.control
+            _ = try await host.submit(Submission(task: "com.acme.storm"))
+            _ = try await host.submit(Submission(task: "com.acme.photos"))
             let many = try await command(["cancel", "--all", "--expect", "1"], serving)
             #expect(many.exitCode == 1)
             #expect(many.error.contains("[BG4074]"))
@@ -53,15 +56,24 @@ struct ExpectedCountTests {
         }
     }
 
+    /// A request of storm that is dead.
+    private static let letter = DeadLetter(
+        request: Request(
+            id: RunID(high: 1, low: 1),
+            task: "com.acme.storm",
+            parameters: "{}",
+            submittedAt: 1_700_000_000_000_000_000,
+            priority: 500
+        ),
+        reason: "it failed",
+        run: RunID(high: 2, low: 2),
+        diedAt: 1_700_000_001_000_000_000
+    )
+
     @Test func `The number of dead letters reaches the host, and its refusal the user`()
         async throws
     {
-        let host = MemoryHost()
-        await host.answer([
-            .failure(
-                .countChanged("dead letter", expected: 7, found: 1, listing: "bghost dead")
-            )
-        ])
+        let host = try await TestHost.start(stored: .dead(Self.letter))
         try await Serving.with(host) { serving in
             let changed = try await command(
                 ["discard", "--task", "com.acme.storm", "--expect", "7"],
@@ -70,16 +82,20 @@ struct ExpectedCountTests {
             #expect(changed.exitCode == 1)
             #expect(changed.error.contains("[BG4074]"))
             #expect(changed.error.contains("7 dead letters were expected, and there is 1"))
-            _ = try await command(["redrive", "--all"], serving)
-            #expect(await host.expectations == [7, nil])
+            #expect(await host.control.deadLetters(task: nil, limit: 2) == [Self.letter])
+            let all = try await command(["redrive", "--all"], serving)
+            #expect(all.exitCode == 0, "\(all)")
+            #expect(await host.control.deadLetters(task: nil, limit: 2).isEmpty)
         }
     }
 
     @Test(arguments: ["-1", "2000000000", "many"])
     func `What is no number of requests is refused`(number: String) async throws {
-        let host = MemoryHost()
-        _ = try await host.submit(Submission(task: "com.acme.storm"))
+        let host = try await TestHost.start(stored: .dead(Self.letter))
         try await Serving.with(host) { serving in
+            await host.holdPlugin()
+            let host = host.control
+            _ = try await host.submit(Submission(task: "com.acme.storm"))
             for words in [["cancel", "--all"], ["redrive", "--all"], ["discard", "--all"]] {
                 let refused = try await command(words + ["--expect=\(number)"], serving)
                 #expect(refused.exitCode == 64, "\(refused)")
@@ -93,7 +109,7 @@ struct ExpectedCountTests {
             }
             #expect(answer.hasPrefix("HTTP/1.1 400 "))
             #expect(answer.contains("`expected` must be a whole number"))
-            #expect(await host.choices.isEmpty)
+            #expect(await host.deadLetters(task: nil, limit: 2) == [Self.letter])
             #expect(await host.pending(task: nil, limit: 10).total == 1)
         }
     }

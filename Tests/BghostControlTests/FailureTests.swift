@@ -78,7 +78,7 @@ struct FailureTests {
         (["why", "com.acme.strom"], "BG4013", "did you mean `com.acme.storm`?", 4),
         (["logs", "com.acme.strom"], "BG4013", "did you mean `com.acme.storm`?", 4),
         (["show", "7Z"], "BG4010", "bghost runs lists them", 4),
-        (["trigger", "com.acme.draining"], "BG4001", "", 75),
+        (["trigger", "com.acme.storm"], "BG4001", "", 75),
     ])
     func `With --json a failure is JSON on stdout`(
         arguments: [String],
@@ -87,6 +87,7 @@ struct FailureTests {
         status: Int32
     ) async throws {
         try await Serving.with { serving in
+            if status == 75 { _ = await serving.host.control.drain(within: nil) }
             let result = try await Bghost.run(
                 arguments + ["--json", "--control", serving.socketPath]
             )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostAPI
 import BghostModel
 import BghostControl
 import Testing
@@ -26,15 +27,14 @@ import Testing
         "Host: 10.1.2.3",
     ])
     func `A web page can read nothing and change nothing`(fields: String) async throws {
-        let host = MemoryHost(endsAtOnce: .succeeded)
-        try await Serving.with(host) { serving in
+        try await Serving.with { serving in
             for line in ["GET /v1/status", "POST /v1/tasks/com.acme.storm/trigger"] {
                 let answer = try await Self.answer(serving, "\(line) HTTP/1.1\r\n\(fields)\r\n\r\n")
                 #expect(answer.hasPrefix("HTTP/1.1 403 "), "\(line): \(answer)")
                 #expect(answer.contains(#""code":"BG2120""#))
             }
+            #expect(await serving.host.control.runs(task: nil, limit: 10).isEmpty)
         }
-        #expect(await host.runs(task: nil, limit: 10).isEmpty)
     }
 
     /// What a form can send, and a script without being asked.
@@ -43,9 +43,8 @@ import Testing
         "Content-Type: multipart/form-data; boundary=x", "X: y",
     ])
     func `A body of another content type changes nothing`(field: String) async throws {
-        let host = MemoryHost(endsAtOnce: .succeeded)
         let body = #"{"task":"com.acme.storm"}"#
-        try await Serving.with(host) { serving in
+        try await Serving.with { serving in
             let answer = try await Self.answer(
                 serving,
                 "POST /v1/submit HTTP/1.1\r\nHost: localhost\r\n\(field)\r\n"
@@ -53,8 +52,8 @@ import Testing
             )
             #expect(answer.hasPrefix("HTTP/1.1 415 "), "\(answer)")
             #expect(answer.contains(#""code":"BG2121""#))
+            #expect(await serving.host.control.runs(task: nil, limit: 10).isEmpty)
         }
-        #expect(await host.runs(task: nil, limit: 10).isEmpty)
     }
 
     @Test(arguments: [
@@ -62,7 +61,7 @@ import Testing
         "Host: bghost", "Host: LOCALHOST", "Host: localhost\r\nSec-Fetch-Site: none",
     ])
     func `Programs that are no browsers are served`(fields: String) async throws {
-        try await Serving.with(MemoryHost(endsAtOnce: .succeeded)) { serving in
+        try await Serving.with { serving in
             let look = "GET /v1/status HTTP/1.1\r\n\(fields)\r\n\r\n"
             let seen = try await Self.answer(serving, look)
             #expect(seen.hasPrefix("HTTP/1.1 200 "))

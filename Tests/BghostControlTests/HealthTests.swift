@@ -4,6 +4,9 @@
 import BghostBase
 @testable import BghostCommand
 @testable import BghostControl
+@testable import BghostHost
+import BghostOwnerSupport
+@testable import BghostStore
 @testable import BghostTerminal
 import BghostTestSupport
 @testable import BghostViews
@@ -11,21 +14,18 @@ import Testing
 
 /// Whether the daemon works: its routes and commands.
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct HealthTests {
-    private static let failing = ReadinessReport(reasons: [
-        .init("store", since: 1_700_000_000_000_000_000, "the disk is full"),
-        .init("stopping", "bghost is stopping"),
-    ])
+    /// The health of a store on a full disk.
+    private static var full: StoreHealth {
+        let since: Int64 = 1_700_000_000_000_000_000
+        let error = StoreError("the disk is full")
+        return StoreHealth(failure: .init(since: since, error: error, isFinal: false))
+    }
 
-    private static let checks: [HealthReport.Check] = [
-        .init("reactor", .ok, "it answers"),
-        .init(
-            "plugin",
-            .warning,
-            since: 1_700_000_000_000_000_000,
-            "plugin storm is quarantined: \u{1B}[2J",
-            remedy: "bghost enable storm"
-        ),
-    ]
+    /// A host whose store answers as the test says; at first, all is well.
+    private static func host(_ store: ScriptedStore) async throws -> TestHost {
+        store.answerAtOnce(.success(()))
+        return try await .start(configuration: { $0.openStore = { _ in store } })
+    }
 
     // MARK: Routes
 
@@ -47,24 +47,29 @@ import Testing
     }
 
     @Test func `A daemon that is not ready says why, with 503, and is alive`() async throws {
-        let host = MemoryHost()
-        await host.set(ready: Self.failing)
-        try await Serving.with(host) { serving in
+        let store = ScriptedStore()
+        try await Serving.with(try await Self.host(store)) { serving in
+            await store.setHealth(Self.full)
+            _ = await serving.host.control.drain(within: nil)
+            await serving.host.untilReadiness { $0.reasons.count == 2 }
             let alive = try await Self.get("/healthz", serving)
             #expect(alive.hasPrefix("HTTP/1.1 200 "))
             let ready = try await Self.get("/readyz", serving)
             #expect(ready.hasPrefix("HTTP/1.1 503 "))
             #expect(ready.contains(#""word":"store""#) && ready.contains(#""word":"stopping""#))
             let answer = try await serving.ask { try await $0.readiness(within: .seconds(60)) }
-            #expect(answer.value == Self.failing)
+            #expect(answer.value == (await serving.host.control.readiness()))
+            #expect(
+                answer.value.reasons.map(\.message).contains { $0.contains("the disk is full") }
+            )
         }
     }
 
     @Test func `A daemon that hangs is neither alive nor ready, and says so in time`() async throws
     {
-        let host = MemoryHost()
-        await host.hang()
-        try await Serving.with(host, limits: ControlLimits()) { serving in
+        try await Serving.with(limits: ControlLimits()) { serving in
+            let end = serving.host.hang()
+            defer { end() }
             let clock = ContinuousClock()
             let start = clock.now
             let alive = try await Self.get("/healthz", serving)
@@ -78,11 +83,20 @@ import Testing
     }
 
     @Test func `The client gets all fields of the checks`() async throws {
-        let host = MemoryHost()
-        await host.set(checks: Self.checks)
-        try await Serving.with(host) { serving in
+        try await Serving.with { serving in
+            await serving.host.quarantinePlugin("it crashed\u{1B}[2J")
             let report = try await serving.ask { try await $0.health() }.value
-            #expect(report == HealthReport(checks: Self.checks) && report.state == .warning)
+            let plugin = try #require(report.checks.first { $0.name == "plugin" })
+            #expect(plugin.state == .warning && plugin.since != nil)
+            #expect(plugin.message.contains("it crashed\u{1B}[2J"))
+            #expect(plugin.remedy.contains("bghost enable storm"))
+            let own = await serving.host.control.health()
+            // The rest of the disk changes meanwhile.
+            func facts(_ report: HealthReport) -> [[String]] {
+                report.checks.filter { $0.name != "disk" }
+                    .map { [$0.name, $0.state.rawValue, $0.message, $0.remedy] }
+            }
+            #expect(facts(report) == facts(own))
         }
     }
 
@@ -90,23 +104,25 @@ import Testing
 
     @Test(
         arguments: [
-            ([], HealthReport.State.ok, 0), (checks, .warning, 1),
-            (checks + [.init("store", .critical, "the disk is full")], .critical, 2),
-        ] as [([HealthReport.Check], HealthReport.State, Int32)]
+            (HealthReport.State.ok, 0), (.warning, 1), (.critical, 2),
+        ] as [(HealthReport.State, Int32)]
     )
     func `health exits with the codes of Nagios plugins`(
-        checks: [HealthReport.Check],
         state: HealthReport.State,
         code: Int32
     ) async throws {
-        let host = MemoryHost()
-        await host.set(checks: checks)
-        try await Serving.with(host) { serving in
+        let store = ScriptedStore()
+        try await Serving.with(try await Self.host(store)) { serving in
+            if code > 0 { await serving.host.quarantinePlugin("it crashed\u{1B}[2J") }
+            if code > 1 {
+                await store.setHealth(Self.full)
+                await serving.host.untilReadiness { !$0.ready }
+            }
             let text = try await Bghost.run(["health", "--control", serving.socketPath])
             #expect(text.exitCode == code, "\(text.error)")
             #expect(text.output.hasPrefix("bghost \(state.rawValue.uppercased()): "))
             #expect(!text.output.contains("\u{1B}"))
-            #expect(text.output.contains("fix: bghost enable storm") == (code > 0))
+            #expect(text.output.contains("`bghost enable storm`") == (code > 0), "\(text)")
             let json = try await Bghost.run(["health", "--json", "--control", serving.socketPath])
             #expect(json.exitCode == code)
             #expect(try JSONReader.parse(json.output)["state"]?.string == state.rawValue)
@@ -124,9 +140,10 @@ import Testing
     }
 
     @Test func `wait ready ends when the daemon is ready`() async throws {
-        let host = MemoryHost()
-        await host.set(ready: Self.failing)
-        try await Serving.with(host) { serving in
+        let store = ScriptedStore()
+        try await Serving.with(try await Self.host(store)) { serving in
+            await store.setHealth(Self.full)
+            await serving.host.untilReadiness { !$0.ready }
             let wait = ["wait", "ready", "--control", serving.socketPath]
             var late: Command.Result?
             // On a busy machine the daemon may not answer within the shorter times.
@@ -137,7 +154,7 @@ import Testing
             }
             #expect(late?.error.contains("the disk is full") == true, "\(String(describing: late))")
             async let patient = Bghost.run(wait)
-            await host.set(ready: ReadinessReport())
+            await store.setHealth(StoreHealth())
             #expect(try await patient.exitCode == 0)
         }
         let path = try TemporaryDirectory().file("control.sock")

@@ -43,7 +43,7 @@ import Testing
         // For incomplete requests; the server answers complete ones in time also on a busy machine.
         limits.receiveTime = .milliseconds(300)
         limits.idleTime = .milliseconds(300)
-        try await Serving.with(MemoryHost(endsAtOnce: .succeeded), limits: limits) { serving in
+        try await Serving.with(limits: limits) { serving in
             try await onThread {
                 var random = SeededGenerator(seed: seed)
                 var answered = 0

@@ -44,9 +44,10 @@ struct LimitTests {
 
     @Test func `Takes a body of the full size`() async throws {
         try await Serving.with { serving in
-            let frame = #"{"parameters":{"x":""}}"#.utf8.count
-            let filling = String(repeating: "x", count: ControlLimits.bodyBytesMax - frame)
-            let body = #"{"parameters":{"x":"\#(filling)"}}"#
+            let frame = #"{"parameters":{}}"#.utf8.count
+            // Parameters have a lower limit.
+            let filling = String(repeating: " ", count: ControlLimits.bodyBytesMax - frame)
+            let body = #"{"parameters":\#(filling){}}"#
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send(
@@ -156,7 +157,7 @@ struct LimitTests {
             limits.idleTime = .milliseconds(100)
             let isOpen = Mutex(false)
             try await Serving.with(limits: limits) { serving in
-                let run = await serving.host.begin("com.acme.storm")
+                let run = try await serving.host.begin("com.acme.storm")
                 try await onThread {
                     let connection = try RawConnection(serving.socketPath)
                     connection.send(
@@ -177,9 +178,9 @@ struct LimitTests {
         let filling = String(repeating: "x", count: 200 << 10)
         try await Serving.with(limits: limits) { serving in
             for _ in 0..<12 {
-                let run = await serving.host.begin("com.acme.storm")
+                let run = try await serving.host.begin("com.acme.storm")
                 let result = #"{"x":"\#(filling)"}"#
-                await serving.host.end(run.id, .succeeded, message: "", result: result)
+                try await serving.host.end(run, result: result)
             }
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)

@@ -10,12 +10,12 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct LogTests {
     @Test func `Filters what it holds`() async throws {
-        let host = MemoryHost()
-        let run = await host.begin("com.acme.storm")
-        await host.say("one", task: "com.acme.storm", run: run.id)
-        await host.say("two", task: "com.acme.photos", level: .debug)
-        await host.say("three", level: .error)
-        try await Serving.with(host) { serving in
+        try await Serving.with { serving in
+            let host = serving.host
+            let run = try await host.begin("com.acme.storm")
+            host.say("one", task: "com.acme.storm", run: run.id)
+            host.say("two", task: "com.acme.photos", level: .debug)
+            host.say("three", level: .error)
             let prefix = String(run.id.description.prefix(10))
             let expected: [(ControlClient.LogQuery, [String])] = [
                 (.init(), ["one", "two", "three"]),
@@ -27,19 +27,20 @@ struct LogTests {
             ]
             for (query, messages) in expected {
                 let entries = try await serving.ask { try await $0.logs(query) }.value.entries
-                #expect(entries.map(\.message) == messages, "\(query)")
+                // The host writes lines too.
+                let own = entries.filter { $0.source == .handler }
+                #expect(own.map(\.message) == messages, "\(query)")
             }
         }
     }
 
     @Test func `Times, texts and places select a page`() async throws {
-        let host = MemoryHost()
-        for number in 1...5 { await host.say("Line \(number)") }
-        try await Serving.with(host) { serving in
+        try await Serving.with { serving in
+            for number in 1...5 { serving.host.say("Line \(number)") }
             let first = try await serving.ask { try await $0.logs(.init(text: "LINE", limit: 2)) }
             #expect(first.value.entries.map(\.message) == ["Line 4", "Line 5"])
             let second = try await serving.ask {
-                try await $0.logs(.init(before: first.value.next, limit: 10))
+                try await $0.logs(.init(text: "line ", before: first.value.next, limit: 10))
             }
             #expect(second.value.entries.map(\.message) == ["Line 1", "Line 2", "Line 3"])
             #expect(second.value.next.isEmpty)
@@ -61,20 +62,23 @@ struct LogTests {
     @Test func `Follows until the client goes away`() async throws {
         try await Serving.with { serving in
             let host = serving.host
-            await host.say("before")
+            host.say("before")
             let (lines, continuation) = AsyncStream<String>.makeStream()
             let following = Task {
                 try await serving.ask { client in
-                    try await client.followLogs(.init()) { continuation.yield($0.value.message) }
+                    try await client.followLogs(.init()) { line in
+                        guard line.value.source == .handler else { return }
+                        continuation.yield(line.value.message)
+                    }
                 }
             }
             var iterator = lines.makeAsyncIterator()
             #expect(await iterator.next() == "before")
-            await host.say("after")
+            host.say("after")
             #expect(await iterator.next() == "after")
             following.cancel()
             await #expect(throws: CancellationError.self) { try await following.value }
-            for await event in host.events where event == .followerGone { break }
+            await host.untilFollowed(by: 0)
         }
     }
 
@@ -85,7 +89,7 @@ struct LogTests {
                 connection.send("GET /v1/logs?follow=true HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 #expect(connection.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
             }
-            for await event in serving.host.events where event == .followerGone { break }
+            await serving.host.untilFollowed(by: 0)
         }
     }
 
@@ -101,7 +105,7 @@ struct LogTests {
                     continuation.finish(throwing: error)
                 }
             }
-            for await event in serving.host.events where event == .following { break }
+            await serving.host.untilFollowed(by: 1)
         }
         for try await _ in ended {}
     }

@@ -1,34 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostLinux
 @testable import BghostAPI
 import BghostBase
-import BghostModel
+@testable import BghostModel
 import BghostPolicy
 import BghostControl
+@testable import BghostHost
+import BghostStore
 import BghostTestSupport
 import Testing
 
 /// The verbs of an operator, from the client through the API and back, and as commands.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct OperatorRouteTests {
-    private func letter(_ task: String = "com.acme.storm", _ number: UInt64 = 1) -> DeadLetter {
-        DeadLetter(
-            request: Request(
-                id: RunID(high: number, low: number),
-                task: task,
-                parameters: #"{"city":"Köln"}"#,
-                submittedAt: 1_795_278_660_000_000_000,
-                latestBegin: 1_795_278_669_000_000_000,
-                priority: 700,
-                submitter: .run(RunID(high: 7, low: 8)),
-                counters: AttemptCounters(failures: 5, losses: 1, interruptions: 2)
-            ),
-            reason: "it failed 5 times\u{1B}[2J",
-            run: RunID(high: 3, low: 4),
-            diedAt: 1_795_278_664_000_000_000
-        )
-    }
-
     private func command(
         _ arguments: [String],
         _ serving: Serving
@@ -39,28 +24,38 @@ struct OperatorRouteTests {
     // MARK: - What waits
 
     @Test func `Pending requests arrive with all fields`() async throws {
-        try await Serving.with { serving in
-            let host = serving.host
-            await host.wait(
-                PendingRequest(
-                    id: RunID(high: 1, low: 2),
-                    task: "com.acme.storm",
-                    submittedAt: 1_795_278_660_000_000_000,
-                    earliestBegin: 1_795_278_661_000_000_000,
-                    latestBegin: 1_795_278_662_000_000_000,
-                    priority: 700,
-                    parameters: #"{"a":[1,2.50]}"#,
-                    isManual: true,
-                    submitter: .run(RunID(high: 5, low: 6)),
-                    counters: AttemptCounters(failures: 1, losses: 2, interruptions: 3),
-                    waitingFor: ["a", "b"]
-                )
-            )
+        let manual = Request(
+            id: RunID(high: 1, low: 2),
+            task: "com.acme.storm",
+            parameters: #"{"a":[1,2.50]}"#,
+            submittedAt: 1_795_278_660_000_000_000,
+            earliestBegin: 4_102_444_800_000_000_000,
+            latestBegin: 4_102_444_900_000_000_000,
+            priority: 700,
+            isManual: true,
+            submitter: .run(RunID(high: 5, low: 6)),
+            counters: AttemptCounters(failures: 1, losses: 2, interruptions: 3)
+        )
+        // It holds the request that may start when the host starts.
+        let pause = Pause(target: .plugin("storm"), since: 1, user: "uid 0", reason: "")
+        let host = try await TestHost.start(stored: [
+            .accepted(manual, replacing: nil), .paused(pause.target, pause),
+        ])
+        try await Serving.with(host) { serving in
+            let host = host.control
             _ = try await host.submit(Submission(task: "com.acme.photos"))
             try await serving.ask { client in
                 let all = try await client.pending(task: nil).value
-                #expect(all == (await host.pending(task: nil, limit: 100)))
+                let own = await host.pending(task: nil, limit: 100)
+                #expect(Set(all.requests.map(\.id)) == Set(own.requests.map(\.id)))
+                #expect(all.total == own.total)
                 #expect(all.requests.count == 2)
+                let first = try #require(all.requests.first { $0.id == manual.id })
+                #expect(first.parameters == manual.parameters && first.isManual)
+                #expect(first.submitter == manual.submitter && first.priority == 700)
+                #expect(first.earliestBegin == manual.earliestBegin)
+                #expect(first.latestBegin == manual.latestBegin)
+                #expect(first.counters == manual.counters && !first.waitingFor.isEmpty)
                 let some = try await client.pending(task: nil, limit: 1).value
                 #expect(some.requests.count == 1 && some.total == 2)
                 let unknown = await fault { _ = try await client.pending(task: "com.acme.strom") }
@@ -68,7 +63,7 @@ struct OperatorRouteTests {
             }
             let text = try await command(["pending"], serving).output
             #expect(text.contains("7 (1 failed, 2 lost, 3 interrupted)"))
-            #expect(text.contains("trigger") && text.contains("a; b"))
+            #expect(text.contains("trigger"))
             let cancelled = try await command(["cancel", "--all"], serving)
             #expect(cancelled.output.split(separator: "\n").count == 2)
             #expect(
@@ -80,6 +75,7 @@ struct OperatorRouteTests {
 
     @Test func `A submission returns the request that it keeps`() async throws {
         try await Serving.with { serving in
+            await serving.host.holdPlugin()
             let first = try await command(["submit", "com.acme.storm"], serving)
             #expect(first.output.hasSuffix("accepted\n"))
             for arguments in [["--if-absent"], ["--on-conflict", "keep"]] {
@@ -101,7 +97,7 @@ struct OperatorRouteTests {
             #expect(late.error.contains("BG4008"))
             let latest = "2040-01-01T00:00:00Z"
             _ = try await command(["submit", "com.acme.storm", "--latest", latest], serving)
-            let pending = await serving.host.pending(task: nil, limit: 1).requests.first
+            let pending = await serving.host.control.pending(task: nil, limit: 1).requests.first
             #expect(pending?.latestBegin == Timestamp.unixNanoseconds(latest))
         }
     }
@@ -134,11 +130,10 @@ struct OperatorRouteTests {
     // MARK: - Runs
 
     @Test func `Stops a run under way`() async throws {
-        let host = MemoryHost()
-        let ended = await host.begin("com.acme.storm")
-        await host.end(ended.id, .succeeded)
-        let live = await host.begin("com.acme.photos")
-        try await Serving.with(host) { serving in
+        try await Serving.with { serving in
+            let host = serving.host
+            let ended = try await host.end(try await host.begin("com.acme.storm"))
+            let live = try await host.begin("com.acme.photos")
             let result = try await command(["stop", "01"], serving)
             #expect(result.exitCode == 0)
             #expect(result.output.contains("\(live.id) of com.acme.photos was asked to stop"))
@@ -149,117 +144,37 @@ struct OperatorRouteTests {
         }
     }
 
-    // MARK: - Dead letters
-
-    @Test func `Dead letters arrive whole`() async throws {
-        let host = MemoryHost()
-        await host.die(letter())
-        try await Serving.with(host) { serving in
-            let letters = try await serving.ask {
-                try await $0.deadLetters(task: nil).value.letters
-            }
-            #expect(letters == [letter()])
-            let text = try await command(["dead"], serving).output
-            #expect(text.contains(#"it failed 5 times\u{1B}[2J"#))
-            #expect(
-                try await command(["dead", "com.acme.photos"], serving).output
-                    == "no dead letters\n"
-            )
-            #expect(try await command(["dead", "com.acme.strom"], serving).exitCode == 4)
-        }
-    }
-
-    @Test func `Redrives and discards`() async throws {
-        let host = MemoryHost()
-        func change(_ done: (String, UInt64)...) -> DeadLetterChange {
-            var change = DeadLetterChange()
-            change.done = done.map { .init(id: RunID(high: $0.1, low: $0.1), task: $0.0) }
-            return change
-        }
-        var rest = change(("com.acme.storm", 1), ("com.acme.storm", 4))
-        rest.refused = change(("gone", 5)).done
-        await host.answer([
-            .success(change(("com.acme.storm", 2))),
-            .failure(OperatorRefusal(.noSuchRequest, "there is none")),
-            .failure(OperatorRefusal(.ambiguousRequest, "there are four")),
-            .success(change(("com.acme.storm", 3))),
-            .success(rest),
-            .success(change()),
-            .success(change(("gone", 5))),
-        ])
-        try await Serving.with(host) { serving in
-            let id = RunID(high: 2, low: 2)
-            let one = try await command(["redrive", "\(id)"], serving)
-            #expect(one.exitCode == 0)
-            #expect(one.output == "request \(id) of com.acme.storm waits for a run again\n")
-            let again = try await command(["redrive", "\(id)"], serving)
-            #expect(again.exitCode == 4 && again.error.contains("BG4016"))
-            let many = try await command(["discard", "0"], serving)
-            #expect(many.exitCode == 64 && many.error.contains("BG4017"))
-            let discarded = try await command(["discard", "\(RunID(high: 3, low: 3))"], serving)
-            #expect(discarded.output.hasSuffix("is deleted\n"))
-            let rest = try await command(["redrive", "--all"], serving)
-            #expect(rest.exitCode == 1)
-            #expect(rest.output.split(separator: "\n").count == 2)
-            #expect(rest.error.contains("stays dead: the manifest has no task gone"))
-            let none = try await command(["redrive", "--task", "com.acme.storm"], serving)
-            #expect(none.exitCode == 4 && none.error.contains("BG4018"))
-            let json = try await command(["discard", "--task", "gone", "--json"], serving)
-            let answer = try JSONReader.parse(json.output)
-            #expect(answer["schema"]?.string == "bghost.discard/1")
-            #expect(answer["requests"]?.array?.count == 1)
-            #expect(
-                await host.choices == [
-                    .request(prefix: "\(id)"), .request(prefix: "\(id)"), .request(prefix: "0"),
-                    .request(prefix: "\(RunID(high: 3, low: 3))"), .all, .task("com.acme.storm"),
-                    .task("gone"),
-                ]
-            )
-        }
-    }
-
-    @Test(arguments: ["", "?all=false", "?all=true&task=a", "?task=a&request=01", "?all=7"])
-    func `Refuses to guess which dead letters are meant`(query: String) async throws {
-        let host = MemoryHost()
-        await host.die(letter())
-        try await Serving.with(host) { serving in
-            let answer = try await onThread {
-                let connection = try RawConnection(serving.socketPath)
-                connection.send(
-                    "POST /v1/dead/discard\(query) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\r\n"
-                )
-                return connection.receiveAnswer()
-            }
-            #expect(answer.hasPrefix("HTTP/1.1 400 "))
-            #expect(await host.choices.isEmpty)
-        }
-    }
-
     // MARK: - Throttling
 
     @Test func `Throttle points arrive whole and are cleared`() async throws {
-        let host = MemoryHost()
+        // The API rounds times.
+        let now = WallClock.now / 1_000_000 * 1_000_000
+        let runs = [
+            LateRun(
+                run: RunID(high: 1, low: 2),
+                stoppedAfter: 5_000_000_000,
+                isKilled: true,
+                endedAt: 1_795_278_664_000_000_000
+            ),
+            LateRun(
+                run: RunID(high: 1, low: 1),
+                stoppedAfter: 3_000_000_000,
+                isKilled: false,
+                endedAt: 1_795_278_660_000_000_000
+            ),
+        ]
         let throttle = ThrottleStatus(
             task: "com.acme.storm",
             points: 3,
             delay: .seconds(900),
-            nextStart: 4_000_000_000_000_000_000,
-            runs: [
-                LateRun(
-                    run: RunID(high: 1, low: 2),
-                    stoppedAfter: 5_000_000_000,
-                    isKilled: true,
-                    endedAt: 1_795_278_664_000_000_000
-                ),
-                LateRun(
-                    run: RunID(high: 1, low: 1),
-                    stoppedAfter: 3_000_000_000,
-                    isKilled: false,
-                    endedAt: 1_795_278_660_000_000_000
-                ),
-            ]
+            nextStart: now + 900_000_000_000,
+            runs: runs
         )
-        await host.throttle(throttle)
+        let memory = TaskMemory(
+            identifier: "com.acme.storm",
+            throttle: ThrottlePoints(points: 3, changedAt: now, lastEnd: now, runs: runs)
+        )
+        let host = try await TestHost.start(stored: [.remembered(memory)])
         try await Serving.with(host) { serving in
             #expect(try await serving.ask { try await $0.throttles(task: nil).value } == [throttle])
             let text = try await command(["throttle"], serving).output
@@ -281,16 +196,14 @@ struct OperatorRouteTests {
     }
 
     @Test func `A dry run is shown as one`() async throws {
-        let host = MemoryHost()
-        await host.throttle(
-            ThrottleStatus(
-                task: "com.acme.storm",
-                points: 2,
-                mode: .dryRun,
-                delay: .seconds(300),
-                nextStart: 4_000_000_000_000_000_000
-            )
+        let now = WallClock.now
+        let memory = TaskMemory(
+            identifier: "com.acme.storm",
+            throttle: ThrottlePoints(points: 2, changedAt: now, lastEnd: now)
         )
+        let host = try await TestHost.start(stored: [.remembered(memory)]) {
+            $0.tasks[0].throttle.mode = .dryRun
+        }
         try await Serving.with(host) { serving in
             let text = try await command(["throttle"], serving).output
             #expect(text.contains("(dry run: now)"))
@@ -300,13 +213,23 @@ struct OperatorRouteTests {
     // MARK: - Uses
 
     @Test func `Uses are listed recorded and forgotten`() async throws {
-        let host = MemoryHost()
         let known = UseStatus(
             task: "com.acme.storm",
             days: 9,
             usual: [.init(minute: 0, days: 5), .init(minute: 17 * 60 + 30, days: 8)]
         )
-        await host.learn(known)
+        var memory = TaskMemory(identifier: "com.acme.storm")
+        let halfHour = UsePattern.halfHour
+        let midnight = WallClock.now / (48 * halfHour) * 48 * halfHour
+        for day in 1...9 {
+            let start = midnight - Int64(10 - day) * 48 * halfHour
+            if day <= 5 { memory.uses.add(now: start) }
+            if day >= 2 { memory.uses.add(now: start + 35 * halfHour) }
+        }
+        let host = try await TestHost.start(stored: [.remembered(memory)]) {
+            $0.tasks[0].learnsUse = true
+            $0.tasks[0].tolerance = .seconds(3600)
+        }
         try await Serving.with(host) { serving in
             #expect(try await serving.ask { try await $0.uses(task: nil).value } == [known])
             let text = try await command(["uses"], serving).output
@@ -323,7 +246,7 @@ struct OperatorRouteTests {
             )
             #expect(try await command(["uses", "com.acme.strom"], serving).exitCode == 4)
             let refused = try await command(["uses", "add", "com.acme.photos"], serving)
-            #expect(refused.exitCode != 0 && refused.error.contains("have it learn"))
+            #expect(refused.exitCode != 0 && refused.error.contains("learnsUse"), "\(refused)")
             let cleared = try await command(["uses", "clear", "com.acme.storm"], serving)
             #expect(cleared.output == "the uses of com.acme.storm are forgotten\n")
             #expect(try await command(["uses"], serving).output.contains("nothing is usual yet"))
@@ -333,9 +256,10 @@ struct OperatorRouteTests {
     // MARK: - Plugins
 
     @Test func `Switches a plugin`() async throws {
-        let host = MemoryHost()
-        let run = await host.begin("com.acme.storm")
-        try await Serving.with(host) { serving in
+        try await Serving.with { serving in
+            let host = serving.host.control
+            func switchedOff() async -> String? { await host.status().plugins[0].switchedOff }
+            let run = try await serving.host.begin("com.acme.storm")
             let off = try await command(
                 ["disable", "storm", "--reason", "zu laut & mehr"],
                 serving
@@ -347,16 +271,17 @@ struct OperatorRouteTests {
 
                     """
             )
-            #expect(await host.switchedOff == "zu laut & mehr")
+            #expect(await switchedOff() == "zu laut & mehr")
             let status = try await command(["status"], serving).output
             #expect(status.contains("! plugin storm is switched off: zu laut & mehr\n"))
-            #expect(try await serving.ask { try await $0.status().value } == (await host.status()))
+            let arrived = try await serving.ask { try await $0.status().value }
+            #expect(TestHost.text(arrived) == TestHost.text(await host.status()))
             let stopped = try await command(["disable", "storm", "--stop"], serving)
             #expect(stopped.output.contains("run \(run.id) was asked to stop"))
-            #expect(await host.switchedOff == "")
+            #expect(await switchedOff() == "")
             let on = try await command(["enable", "storm"], serving)
             #expect(on.output == "plugin storm is switched on\n")
-            #expect(await host.switchedOff == nil)
+            #expect(await switchedOff() == nil)
             let unknown = try await command(["disable", "strom"], serving)
             #expect(unknown.exitCode == 4 && unknown.error.contains("BG4019"))
         }
@@ -365,10 +290,13 @@ struct OperatorRouteTests {
     // MARK: - The store
 
     @Test func `A backup is named from where the command is`() async throws {
-        let host = MemoryHost()
+        let host = try await TestHost.start(configuration: {
+            $0.openStore = { directory throws(StoreError) in
+                try SQLiteStore(path: directory + "/bghost.sqlite")
+            }
+        })
         try await Serving.with(host) { serving in
             let path = serving.folder.file("copy")
-            await host.allowBackup(to: path, bytes: 3 << 20)
             let result = try await onThread {
                 try Command.run([
                     "sh", "-c", "cd \"$1\" && exec \"$0\" backup copy --control \"$2\"",
@@ -376,11 +304,12 @@ struct OperatorRouteTests {
                 ])
             }
             #expect(result.exitCode == 0, "\(result.error)")
-            #expect(result.output == "wrote 3 MiB to \(path)\n")
-            let taken = try await command(["backup", "/elsewhere", "--json"], serving)
+            #expect(result.output.hasPrefix("wrote ") && result.output.hasSuffix(" to \(path)\n"))
+            let taken = try await command(["backup", path, "--json"], serving)
             #expect(taken.exitCode == 73)
             #expect(taken.output.contains(#""code":"BG4024""#))
-            #expect(taken.error.contains("error[BG4024]: /elsewhere exists already\n  fix: name"))
+            #expect(taken.error.contains("error[BG4024]: ") && taken.error.contains("\n  fix: "))
+            #expect(taken.error.contains(path))
         }
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostHost
+import BghostOwnerSupport
 import BghostAPI
 import BghostBase
-import BghostModel
+@testable import BghostModel
 import BghostCommand
 import BghostControl
 import BghostTestSupport
@@ -173,12 +175,16 @@ struct ProgramTests {
     @Test func `Tells refusals apart`() async throws {
         try await Serving.with { serving in
             let host = serving.host
-            await host.begin("com.acme.storm")
-            await host.begin("com.acme.storm")
+            for _ in 0..<2 { try await host.begin("com.acme.storm") }
             for (arguments, status) in [
-                (["trigger", "com.acme.no"], Int32(77)), (["trigger", "com.acme.draining"], 75),
-                (["show", "01"], 64), (["trigger", "no/name"], 77),
+                (["trigger", "com.acme.no"], Int32(77)), (["show", "01"], 64),
+                (["trigger", "no/name"], 77), (["drain", "--finish"], 0),
+                (["trigger", "com.acme.storm"], 75),
             ] {
+                guard arguments[0] != "drain" else {
+                    _ = await host.control.drain(within: nil)
+                    continue
+                }
                 let result = try await Bghost.run(arguments + ["--control", serving.socketPath])
                 #expect(result.exitCode == status, "\(arguments)")
                 #expect(result.output.isEmpty)
@@ -190,14 +196,30 @@ struct ProgramTests {
         (Outcome.succeeded, Int32(0)), (.failed, 1), (.killed(.memory), 1), (.cancelledClean, 1),
     ])
     func `Trigger wait tells how the run ended`(outcome: Outcome, status: Int32) async throws {
-        try await Serving.with(MemoryHost(endsAtOnce: outcome)) { serving in
-            let arguments = [
-                "trigger", "com.acme.storm", "--wait", "--control", serving.socketPath,
-            ]
-            let people = try await Bghost.run(arguments)
+        try await Serving.with { serving in
+            /// Runs the command, and ends the run for which it waits.
+            func trigger(_ options: [String] = []) async throws -> Command.Result {
+                let host = serving.host
+                async let result = Bghost.run(
+                    ["trigger", "com.acme.storm", "--wait", "--control", serving.socketPath]
+                        + options
+                )
+                let run = try await host.nextRun()
+                switch outcome {
+                case .killed(let reason): await host.kill(run, for: reason, message: "said so")
+                case .cancelledClean:
+                    _ = await host.control.stop(run: run.id)
+                    try await host.end(run, status: -3, message: "said so")
+                default:
+                    try await host.end(run, status: outcome == .failed ? -1 : 0, message: "said so")
+                }
+                return try await result
+            }
+            let people = try await trigger()
             #expect(people.exitCode == status)
-            #expect(people.output.contains("com.acme.storm \(outcome.text) in 1.2s\n  said so\n"))
-            let machine = try await Bghost.run(arguments + ["--json"])
+            #expect(people.output.contains("com.acme.storm \(outcome.text) in "), "\(people)")
+            #expect(people.output.contains("\n  said so\n"), "\(people)")
+            let machine = try await trigger(["--json"])
             #expect(machine.exitCode == status)
             #expect(machine.error.isEmpty)
             let json = try JSONReader.parse(machine.output)
@@ -214,7 +236,7 @@ struct ProgramTests {
             ])
             #expect(result.exitCode == 75)
             #expect(result.error.contains("not ended after 50ms; the run goes on"))
-            let runs = await serving.host.runs(task: nil, limit: 1)
+            let runs = await serving.host.control.runs(task: nil, limit: 1)
             #expect(runs.first?.state == .running)
         }
     }
@@ -229,27 +251,36 @@ struct ProgramTests {
                     "trigger", "com.acme.storm", "--wait", "--control", serving.socketPath,
                 ])
             }
-            for await event in serving.host.events {
-                if case .waiting = event { break }
-            }
+            await serving.host.untilAwaited()
             let pid = String(decoding: try File.read(pidFile).dropLast(), as: UTF8.self)
             kill(try #require(pid_t(pid)), SIGINT)
             let result = try await ending
             #expect(result.exitCode == 130)
             #expect(result.error.contains("no longer waiting; the run goes on"))
-            let runs = await serving.host.runs(task: nil, limit: 1)
+            let runs = await serving.host.control.runs(task: nil, limit: 1)
             #expect(runs.first?.state == .running)
         }
     }
 
     @Test func `Every JSON answer is one object`() async throws {
-        let host = MemoryHost()
-        let run = await host.begin("com.acme.storm")
-        await host.end(run.id, .succeeded, message: "\u{9B}2J", result: "[1]")
-        let live = await host.begin("com.acme.photos")
-        let stopping = await host.begin("com.acme.photos")
-        await host.say("hello")
+        var alerts = AlertSettings()
+        alerts.receivers = [.ntfy(url: "https://n.example/t", token: nil)]
+        let host = try await TestHost.start {
+            $0.tasks[0].learnsUse = true
+            $0.tasks[0].tolerance = .seconds(3600)
+            $0.host.alerts = alerts
+        } configuration: {
+            $0.alertTransport = ScriptedTransport()
+        }
         try await Serving.with(host) { serving in
+            let run = try await host.end(
+                try await host.begin("com.acme.storm"),
+                message: "\u{9B}2J",
+                result: "[1]"
+            )
+            let live = try await host.begin("com.acme.photos")
+            let stopping = try await host.begin("com.acme.photos")
+            host.say("hello")
             for (arguments, schema) in [
                 (["status"], "bghost.status/1"), (["status", "com.acme.storm"], "bghost.status/1"),
                 (["runs"], "bghost.runs/1"), (["show", "\(run.id)"], "bghost.run/1"),
@@ -299,37 +330,38 @@ struct ProgramTests {
 
     @Test func `Parameters come from a file`() async throws {
         try await Serving.with { serving in
+            await serving.host.holdPlugin()
             let file = try serving.folder.write(#"{ "city": "Köln" }"#, to: "p.json")
             let result = try await Bghost.run([
                 "submit", "com.acme.storm", "--parameters", "@\(file)", "--earliest",
                 "2026-11-21T16:31:04+01:00", "--control", serving.socketPath,
             ])
             #expect(result.exitCode == 0)
-            #expect(result.error == "waits: all slots are busy\n")
-            let pending = await serving.host.status().tasks.first?.pending
+            #expect(result.error.hasPrefix("waits: "), "\(result)")
+            let pending = await serving.host.control.status().tasks.first?.pending
             #expect(pending?.parameters == #"{"city":"Köln"}"#)
             #expect(pending?.earliestBegin == Timestamp.unixNanoseconds("2026-11-21T15:31:04Z"))
         }
     }
 
     @Test func `Logs follow until the daemon stops`() async throws {
-        let host = MemoryHost()
-        let run = await host.begin("com.acme.storm")
-        await host.say("first", task: "com.acme.storm", run: run.id)
-        await host.say("other", task: "com.acme.photos")
         let (ended, continuation) = AsyncStream<Command.Result>.makeStream()
-        try await Serving.with(host) { serving in
+        try await Serving.with { serving in
+            let host = serving.host
+            let run = try await host.begin("com.acme.storm")
+            host.say("first", task: "com.acme.storm", run: run.id)
+            host.say("other", task: "com.acme.photos")
             // Awaited below, once the server has shut down.
             Task {
                 defer { continuation.finish() }
                 continuation.yield(
                     try await Bghost.run([
-                        "logs", "-f", String(run.id.description.lowercased().prefix(10)),
+                        "logs", "-f", run.id.description.lowercased(),
                         "--control", serving.socketPath,
                     ])
                 )
             }
-            for await event in host.events where event == .following { break }
+            await host.untilFollowed(by: 1)
         }
         for await result in ended {
             #expect(result.exitCode == 0)

@@ -2,6 +2,7 @@
 
 import BghostAPI
 import BghostBase
+import BghostLinux
 import BghostModel
 import BghostPolicy
 @testable import BghostCommand
@@ -14,43 +15,40 @@ import Testing
 /// How an operator learns of a plugin that is not run any more.
 @Suite(.timeLimit(.minutes(5)))
 struct QuarantineTests {
-    private static let quarantine = Quarantine(
-        plugin: "storm",
-        library: String(repeating: "0f", count: 32),
-        host: "0.1.0 1.2.3",
-        since: 1_700_000_000_000_000_000,
-        reason: "its worker ended by itself (SIGSEGV)\u{1B}[31m"
-    )
+    private static let reason = "its worker ended by itself (SIGSEGV)\u{1B}[31m"
 
     @Test func `The status carries it`() async throws {
         try await Serving.with { serving in
             let before = try await serving.ask { try await $0.status() }
             #expect(before.value.plugins.map(\.quarantine) == [nil])
-            await serving.host.set(Self.quarantine)
+            await serving.host.quarantinePlugin(Self.reason)
             let status = try await serving.ask { try await $0.status() }
-            #expect(status.value.plugins.map(\.quarantine) == [Self.quarantine])
-            #expect(status.json.contains(#""since":"2023-11-14T22:13:20"#))
+            let quarantine = try #require(status.value.plugins.first?.quarantine)
+            #expect(quarantine.reason == Self.reason && quarantine.plugin == "storm")
+            let since = Timestamp.text(unixNanoseconds: quarantine.since)
+            #expect(status.json.contains(#""since":"\#(since)""#), "\(since) \(status.json)")
         }
     }
 
     @Test func `The status tells of workers that were ended without a run`() async throws {
-        let ends = IdleWorkerEnds(
-            count: 3,
-            since: 1_700_000_000_000_000_000,
-            last: 1_700_000_060_000_000_000,
-            reason: "used more than 100 ms of processor time\u{1B}[31m"
-        )
+        let minute: Int64 = 60_000_000_000
+        // The API rounds times.
+        let now = WallClock.now / 1_000_000 * 1_000_000
+        let reason = "used more than 100 ms of processor time\u{1B}[31m"
         try await Serving.with { serving in
             let before = try await serving.ask { try await $0.status() }
             #expect(before.value.plugins.map(\.idleEnds) == [nil])
             #expect(before.json.contains(#""idleEnds":null"#))
-            await serving.host.set(ends)
+            for end in [now - minute, now - minute / 2, now] {
+                await serving.host.idleWorkerEnded(for: reason, at: end)
+            }
             let status = try await serving.ask { try await $0.status() }
+            let ends = IdleWorkerEnds(count: 3, since: now - minute, last: now, reason: reason)
             #expect(status.value.plugins.map(\.idleEnds) == [ends])
+            let last = Timestamp.text(unixNanoseconds: now)
             #expect(
-                status.json.contains(
-                    #""idleEnds":{"count":3,"last":"2023-11-14T22:14:20"#
-                )
+                status.json.contains(#""idleEnds":{"count":3,"last":"\#(last)""#),
+                "\(status.json)"
             )
             // It is over, and may not come again: what needs an operator is the quarantine.
             #expect(status.value.problems.isEmpty)
@@ -66,7 +64,7 @@ struct QuarantineTests {
 
     @Test func `The doctor names it and what lifts it`() async throws {
         try await Serving.with { serving in
-            await serving.host.set(Self.quarantine)
+            await serving.host.quarantinePlugin(Self.reason)
             let arguments = ["doctor", "--control", serving.socketPath]
             let text = try await Bghost.run(arguments)
             #expect(text.output.contains("plugin storm was quarantined "), "\(text)")

@@ -72,8 +72,9 @@ import Testing
     }
 
     @Test func `A page sees what its verb did, and the socket always what there is`() async throws {
-        let host = MemoryHost()
-        try await DashboardServing.with(host) { serving in
+        try await DashboardServing.with { serving in
+            let host = serving.host
+            await host.holdPlugin()
             let token = try serving.session()
             func waits(_ text: String) -> Bool { text.contains(#""state":"waiting""#) }
             #expect(!waits(try await serving.answer("GET /v1/status", token: token)))
@@ -84,7 +85,7 @@ import Testing
             )
             #expect(submitted.hasPrefix("HTTP/1.1 202 "), "\(submitted)")
             #expect(waits(try await serving.answer("GET /v1/status", token: token)))
-            await host.begin("com.acme.storm")
+            await host.releasePlugin()
             let own = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send("GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n")

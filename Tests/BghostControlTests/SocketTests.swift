@@ -41,7 +41,7 @@ struct SocketTests {
 
     @Test func `Refuses a second daemon and names the first`() async throws {
         try await Serving.with { serving in
-            let second = ControlServer(host: MemoryHost(), socketPath: serving.socketPath)
+            let second = ControlServer(host: serving.host.control, socketPath: serving.socketPath)
             let fault = await fault { try await second.run() }
             #expect(fault?.code == .socketTaken)
             #expect(fault?.message.contains("process \(getpid()) ") == true)
@@ -81,9 +81,7 @@ struct SocketTests {
         let path = folder.file("control.sock")
         let listener = try RawConnection.listener(path)
         defer { close(listener) }
-        let fault = await fault {
-            try await ControlServer(host: MemoryHost(), socketPath: path).run()
-        }
+        let fault = try await startFault(path)
         #expect(fault?.code == .socketTaken)
         #expect(fault?.message.contains("process \(getpid()) ") == true)
     }
@@ -91,9 +89,7 @@ struct SocketTests {
     @Test func `Leaves what is no socket alone`() async throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write("precious", to: "control.sock")
-        let fault = await fault {
-            try await ControlServer(host: MemoryHost(), socketPath: path).run()
-        }
+        let fault = try await startFault(path)
         #expect(fault?.code == .notASocket)
         #expect(try File.read(path) == Array("precious".utf8))
     }
@@ -102,10 +98,7 @@ struct SocketTests {
         let folder = try TemporaryDirectory()
         let victim = try folder.write("precious", to: "victim")
         #expect(symlink(victim, folder.file("control.sock.lock")) == 0)
-        let fault = await fault {
-            try await ControlServer(host: MemoryHost(), socketPath: folder.file("control.sock"))
-                .run()
-        }
+        let fault = try await startFault(folder.file("control.sock"))
         #expect(fault?.code == .socketFolder)
         #expect(try File.read(victim) == Array("precious".utf8))
     }
@@ -114,10 +107,7 @@ struct SocketTests {
     func `Refuses a folder that others can write`(mode: mode_t) async throws {
         let folder = try TemporaryDirectory()
         #expect(chmod(folder.path, mode) == 0)
-        let fault = await fault {
-            try await ControlServer(host: MemoryHost(), socketPath: folder.file("control.sock"))
-                .run()
-        }
+        let fault = try await startFault(folder.file("control.sock"))
         #expect(fault?.code == .socketFolder)
         #expect(fault?.fix == "chmod go-w \(folder.path)")
     }
@@ -132,10 +122,7 @@ struct SocketTests {
 
     @Test func `Says which folder is missing`() async throws {
         let folder = try TemporaryDirectory()
-        let fault = await fault {
-            let path = folder.file("absent/control.sock")
-            try await ControlServer(host: MemoryHost(), socketPath: path).run()
-        }
+        let fault = try await startFault(folder.file("absent/control.sock"))
         #expect(fault?.code == .socketFolder)
         #expect(fault?.message.contains(folder.file("absent")) == true)
     }
@@ -144,10 +131,8 @@ struct SocketTests {
         "", "relative.sock", "/", "/tmp/" + String(repeating: "x", count: 99),
         "/tmp/" + String(repeating: "x", count: 89) + "/c",
     ])
-    func `Refuses paths that cannot be bound`(path: String) async {
-        let fault = await fault {
-            try await ControlServer(host: MemoryHost(), socketPath: path).run()
-        }
+    func `Refuses paths that cannot be bound`(path: String) async throws {
+        let fault = try await startFault(path)
         #expect(fault?.code == .socketPath)
     }
 
@@ -157,8 +142,9 @@ struct SocketTests {
         let path = folder.file(name)
         try #require(path.utf8.count == 103)
         let (ready, isReady) = AsyncStream<Void>.makeStream()
+        let host = try await TestHost.start()
         let server = ControlServer(
-            host: MemoryHost(),
+            host: host.control,
             socketPath: path,
             onReady: { isReady.finish() }
         )
@@ -167,6 +153,7 @@ struct SocketTests {
         _ = try await ControlClient.with(socketPath: path) { try await $0.version() }
         serving.cancel()
         _ = await serving.result
+        await host.end()
     }
 
     @Test func `Closes on a peer that may not`() async throws {
@@ -180,6 +167,16 @@ struct SocketTests {
             }
             #expect(answer.isEmpty)
         }
+    }
+
+    /// Why a server does not start at a path.
+    private func startFault(_ path: String) async throws -> ControlFault? {
+        let host = try await TestHost.start()
+        let fault = await fault {
+            try await ControlServer(host: host.control, socketPath: path).run()
+        }
+        await host.end()
+        return fault
     }
 
     private static func entries(of path: String) -> [String] {

@@ -15,8 +15,9 @@ import Testing
 
     /// The trace with which a request arrives.
     private func trace(_ body: String, _ fields: String) async throws -> TraceContext? {
-        let host = MemoryHost()
+        let host = try await TestHost.start()
         try await Serving.with(host) { serving in
+            await host.holdPlugin()
             let answer = try await onThread {
                 let connection = try RawConnection(serving.socketPath)
                 connection.send(
@@ -27,7 +28,7 @@ import Testing
             }
             #expect(answer.hasPrefix("HTTP/1.1 202 "), "\(answer)")
         }
-        return try #require(await host.asked.first).trace
+        return try #require(try host.stored().first).trace
     }
 
     @Test func `A submission takes the trace of its headers`() async throws {
@@ -76,8 +77,9 @@ import Testing
     @Test func `The program takes the option, then the variable, and says what it ignores`()
         async throws
     {
-        let host = MemoryHost()
-        try await Serving.with(host) { serving in
+        try await Serving.with { serving in
+            let host = serving.host
+            await host.holdPlugin()
             func submit(
                 _ options: [String],
                 _ environment: [String]
@@ -88,18 +90,19 @@ import Testing
                 )
             }
             let variables = ["TRACEPARENT=\(Self.parent)", "TRACESTATE=a=1"]
+            func trace() throws -> TraceContext? { try #require(try host.stored().first).trace }
             #expect(try await submit([], variables).exitCode == 0)
+            #expect(try trace()?.traceparent == Self.parent && trace()?.state == "a=1")
             #expect(
                 try await submit(["--traceparent", Self.other], ["TRACEPARENT=x"]).exitCode == 0
             )
+            #expect(try trace()?.traceparent == Self.other && trace()?.state == "")
             let ignored = try await submit([], ["TRACEPARENT=x"])
             #expect(ignored.exitCode == 0 && ignored.error.contains("TRACEPARENT is ignored: "))
+            #expect(try trace() == nil)
             let refused = try await submit(["--traceparent", "x"], [])
             #expect(refused.exitCode == 64 && refused.error.contains("--traceparent: "))
         }
-        let traces = await host.asked.map(\.trace)
-        #expect(traces.map { $0?.traceparent } == [Self.parent, Self.other, nil])
-        #expect(traces.map { $0?.state } == ["a=1", "", nil])
     }
 
     @Test func `A reload shows no value of the section, whose headers may be secret`() {

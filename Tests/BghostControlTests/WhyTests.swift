@@ -110,39 +110,55 @@ struct WhyTests {
 
     // MARK: - Through the API
 
+    /// An explanation as the API sends it.
+    private static func sent(_ explanation: TaskExplanation) -> String {
+        APICoder.text(Schema.why, API.Why(explanation))
+    }
+
     @Test func `An explanation arrives whole`() async throws {
         try await Serving.with { serving in
-            var running = Self.full()
-            running.running = [await serving.host.begin("com.acme.storm")]
-            let bare = TaskExplanation(task: "a b/c?&+%2A.*", at: 0)
-            for (id, answer) in [("x", Self.full()), ("y", running), (bare.task, bare)] {
-                await serving.host.say(answer, to: id)
+            let run = try await serving.host.begin("com.acme.storm")
+            await serving.host.holdPlugin()
+            let request = try await serving.host.control.submit(Submission(task: "com.acme.storm"))
+            for id in ["com.acme.storm", "\(request.id)"] {
                 let arrived = try await serving.ask { try await $0.explain(id).value }
-                #expect(arrived == answer)
+                var expected = try await serving.host.control.explain(id)
+                #expect(arrived.running.map(\.id) == [run.id] && arrived.requests.count == 1)
+                // Time passes between the two questions.
+                expected.at = arrived.at
+                #expect(arrived.requests.map(\.request.id) == [request.id])
+                #expect(arrived.requests.map(\.gates.count) == expected.requests.map(\.gates.count))
             }
+            // Its characters have a meaning in addresses.
+            let name = "a b/c?&+%2A.*"
+            let unknown = await fault { _ = try await serving.ask { try await $0.explain(name) } }
+            #expect(unknown?.message.contains(name) == true, "\(String(describing: unknown))")
+        }
+        var running = Self.full()
+        running.running = [TestHost.endedRun(1)]
+        for answer in [Self.full(), running, TaskExplanation(task: "a b/c?&+%2A.*", at: 0)] {
+            let read: API.Why = try APICoder.value(from: Array(Self.sent(answer).utf8))
+            #expect(read.explanation == answer)
         }
     }
 
-    @Test func `The JSON has the prediction from the gates`() async throws {
-        try await Serving.with { serving in
-            await serving.host.say(Self.full(), to: "x")
-            let json = try await JSONReader.parse(serving.ask { try await $0.explain("x").json })
-            #expect(json["schema"]?.string == "bghost.why/1")
-            #expect(json["state"]?.string == "waiting")
-            let request = json["requests"]?.array?.first
-            #expect(request?["earliestStart"]?.string == "2026-11-21T17:31:04.000Z")
-            #expect(request?["certain"]?.bool == false)
-            #expect(
-                request?["counterfactual"]?.string
-                    == "would start now if it were 2026-11-21T17:31:04.000Z and requirement network"
-                    + " were met"
-            )
-            #expect(
-                request?["gates"]?.array?.map { $0["gate"]?.string } == [
-                    "overlap", "notBefore", "requirement",
-                ]
-            )
-        }
+    @Test func `The JSON has the prediction from the gates`() throws {
+        let json = try JSONReader.parse(Self.sent(Self.full()))
+        #expect(json["schema"]?.string == "bghost.why/1")
+        #expect(json["state"]?.string == "waiting")
+        let request = json["requests"]?.array?.first
+        #expect(request?["earliestStart"]?.string == "2026-11-21T17:31:04.000Z")
+        #expect(request?["certain"]?.bool == false)
+        #expect(
+            request?["counterfactual"]?.string
+                == "would start now if it were 2026-11-21T17:31:04.000Z and requirement network"
+                + " were met"
+        )
+        #expect(
+            request?["gates"]?.array?.map { $0["gate"]?.string } == [
+                "overlap", "notBefore", "requirement",
+            ]
+        )
     }
 
     @Test func `Simulated facts arrive`() async throws {
@@ -183,7 +199,7 @@ struct WhyTests {
                 _ = try await serving.ask { try await $0.simulate(clock: clock) }
             }
             #expect(refusal?.code == (clock.isEmpty ? .badRequest : .badSimulation))
-            #expect(await serving.host.simulation.clockOffset == 0)
+            #expect(await serving.host.control.status().simulation.clockOffset == 0)
         }
     }
 

@@ -11,13 +11,13 @@ import Testing
 
 /// A control server and a dashboard of the same host, each at an address of its own.
 struct DashboardServing: Sendable {
+    let host: TestHost
     let dashboard: Dashboard
     let socketPath: String
     let port: Int
 
     /// Serves for the duration of the closure, and then until both have shut down in order.
     static func with(
-        _ host: MemoryHost = MemoryHost(),
         hosts: [String] = [],
         onVerb: @escaping @Sendable (ControlVerb) -> Void = { _ in },
         _ body: @escaping @Sendable (DashboardServing) async throws -> Void
@@ -26,15 +26,15 @@ struct DashboardServing: Sendable {
         let address = try #require(LoopbackAddress("127.0.0.1:0"))
         let dashboard = Dashboard(DashboardSettings(listen: address, hosts: hosts))
         let (ready, isReady) = AsyncStream<Void>.makeStream()
-        let server = DashboardServer(
-            host: host,
-            dashboard: dashboard,
-            onVerb: onVerb,
-            onReady: { _ in isReady.finish() },
-            onFailure: { Issue.record("\($0)") }
-        )
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        try await Serving.with(host, dashboard: dashboard, in: folder) { serving in
+        try await Serving.with(dashboard: dashboard, in: folder) { serving in
+            let server = DashboardServer(
+                host: serving.host.control,
+                dashboard: dashboard,
+                onVerb: onVerb,
+                onReady: { _ in isReady.finish() },
+                onFailure: { Issue.record("\($0)") }
+            )
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: [.init(service: server)],
@@ -52,6 +52,7 @@ struct DashboardServing: Sendable {
                 do {
                     let port = try #require(dashboard.port)
                     let own = DashboardServing(
+                        host: serving.host,
                         dashboard: dashboard,
                         socketPath: serving.socketPath,
                         port: port

@@ -22,13 +22,15 @@ extension ControlLimits {
 
 /// A control server on a socket in a folder of its own.
 struct Serving: Sendable {
-    let host: MemoryHost
+    let host: TestHost
     let folder: TemporaryDirectory
     let socketPath: String
 
     /// Serves for the duration of the closure, and then until the server has shut down in order.
+    ///
+    /// - Parameter host: is ended afterwards; `nil` starts one.
     static func with(
-        _ host: MemoryHost = MemoryHost(),
+        _ host: TestHost? = nil,
         notifications: (any NotificationControl)? = nil,
         dashboard: Dashboard? = nil,
         limits: ControlLimits = .patient,
@@ -38,6 +40,7 @@ struct Serving: Sendable {
         _ body: @escaping @Sendable (Serving) async throws -> Void
     ) async throws {
         let folder = try folder ?? TemporaryDirectory()
+        let host: TestHost = if let host { host } else { try await .start() }
         let serving = Serving(
             host: host,
             folder: folder,
@@ -47,7 +50,7 @@ struct Serving: Sendable {
         let onReady: @Sendable () async -> Void = { isReady.finish() }
         let undocumented = Mutex<Set<String>>([])
         var server = ControlServer(
-            host: host,
+            host: host.control,
             notifications: notifications,
             dashboard: dashboard,
             socketPath: serving.socketPath,
@@ -68,22 +71,30 @@ struct Serving: Sendable {
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             )
         )
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask {
-                // Also if the server never starts: the waiting test must not hang.
-                defer { isReady.finish() }
-                try await onPool { try await group.run() }
-            }
-            for await _ in ready {}
-            do {
-                try await body(serving)
-            } catch {
+        let result: Result<Void, any Error>
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask {
+                    // Also if the server never starts: the waiting test must not hang.
+                    defer { isReady.finish() }
+                    try await onPool { try await group.run() }
+                }
+                for await _ in ready {}
+                do {
+                    try await body(serving)
+                } catch {
+                    await group.triggerGracefulShutdown()
+                    throw error
+                }
                 await group.triggerGracefulShutdown()
-                throw error
+                try await tasks.waitForAll()
             }
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
+            result = .success(())
+        } catch {
+            result = .failure(error)
         }
+        await host.end()
+        try result.get()
         let missing = undocumented.withLock { $0.sorted() }
         #expect(missing.isEmpty, "add these to `codes` of the endpoint")
     }

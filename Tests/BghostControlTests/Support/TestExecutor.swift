@@ -1,0 +1,1 @@
+../../BghostHostTests/TestExecutor.swift
