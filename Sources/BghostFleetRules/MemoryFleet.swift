@@ -25,13 +25,13 @@ package struct MemoryFleet: PartitionStore, Sendable {
         var leaseEnd: Int64 = 0
     }
 
-    private struct Ownership: Sendable {
+    struct Ownership: Sendable {
         var owner: Int?
         var epoch: UInt32 = 0
     }
 
     /// A request in a partition; a leased one has its run.
-    private struct Row: Sendable {
+    struct Row: Sendable {
         var request: Request
         var state: RowState
     }
@@ -42,13 +42,16 @@ package struct MemoryFleet: PartitionStore, Sendable {
     package private(set) var version: Int64 = 0
     /// The runs that ended, in the order in which the store has kept them.
     package private(set) var runs: [RunRecord] = []
-    private let partitions: UInt16
+    let partitions: UInt16
     private var hosts: [Host] = []
-    private var ownerships: [PartitionID: Ownership] = [:]
-    private var rows: [PartitionID: [RunID: Row]] = [:]
+    private(set) var ownerships: [PartitionID: Ownership] = [:]
+    private(set) var rows: [PartitionID: [RunID: Row]] = [:]
     private var memories: [PartitionID: [String: TaskMemory]] = [:]
     /// Submissions in the order in which they were posted.
-    private var posted: [FleetLetter] = []
+    private(set) var posted: [(number: Int64, letter: FleetLetter)] = []
+    private var lastPosted: Int64 = -1
+    /// In the order in which operators asked for them.
+    var cancelled: [FleetCancel] = []
     /// The one pending request of each task that is neither a retry nor a manual run.
     private var first: [String: RunID] = [:]
     /// Without it, late batches are kept: a test shows with it that its judge finds the damage.
@@ -252,13 +255,15 @@ package struct MemoryFleet: PartitionStore, Sendable {
             throw .unknownPartition
         }
         for letter in letters {
-            let isThere = posted.contains { $0.request.id == letter.request.id }
-            if !isThere || !keepsLettersOnce { posted.append(letter) }
+            let isThere = posted.contains { $0.letter.request.id == letter.request.id }
+            guard !isThere || !keepsLettersOnce else { continue }
+            lastPosted += 1
+            posted.append((lastPosted, letter))
         }
     }
 
     package func letters(limit: Int, _ session: HostSession) -> [FleetLetter] {
-        let own = posted.lazy.filter { [ownerships, partitions] letter in
+        let own = posted.lazy.map(\.letter).filter { [ownerships, partitions] letter in
             ownerships[letter.partition(of: partitions)]?.owner == session.host
         }
         return Array(own.prefix(limit))
@@ -310,7 +315,7 @@ package struct MemoryFleet: PartitionStore, Sendable {
             if let row, first[row.request.task] == change.id { freed.insert(row.request.task) }
         }
         guard comparesRows else { return }
-        let waiting = Set(posted.map(\.request.id))
+        let waiting = Set(posted.map(\.letter.request.id))
         guard batch.taken.allSatisfy({ waiting.contains($0.id) }) else { throw .drift }
         var taken: Set<String> = []
         for case .pending(let request)? in batch.rows.map(\.after) where request.countsAsPending {
@@ -342,7 +347,7 @@ package struct MemoryFleet: PartitionStore, Sendable {
         }
         if !batch.taken.isEmpty {
             let ids = Set(batch.taken.map(\.id))
-            posted.removeAll { ids.contains($0.request.id) }
+            posted.removeAll { ids.contains($0.letter.request.id) }
         }
         runs += batch.ended
         for remembered in batch.memories {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostBase
 package import BghostModel
 package import BghostPolicy
 
@@ -90,6 +91,25 @@ package protocol PartitionStore {
 
     /// The names of the hosts that own partitions.
     mutating func owners() throws(FleetRefusal) -> [PartitionID: String]
+
+    /// A part of the requests in all partitions; every host may call it.
+    ///
+    /// What hosts have taken comes in the order of partitions and ids, what waits for them after that, in the
+    /// order in which it was posted.
+    mutating func page(_ question: FleetQuestion) throws(FleetRefusal) -> FleetPage
+
+    /// Asks the owner of a request to end it; every host may call it.
+    ///
+    /// - Returns: `nil` if the store does not have the request. One that is dead stays so.
+    mutating func cancel(_ request: RunID) throws(FleetRefusal) -> FleetCancelAnswer?
+
+    /// The cancels for the partitions that a host owns; those whose requests have ended are forgotten.
+    ///
+    /// - Parameter limit: the most to return, 1 or more.
+    mutating func cancels(
+        limit: Int,
+        _ session: HostSession
+    ) throws(FleetRefusal) -> [FleetCancel]
 }
 
 /// A submission for the host that owns its partition.

@@ -51,10 +51,13 @@ extension PartitionSchema {
     static let post = "SELECT bghost_partitions.post($1::json)"
 
     /// $1 host, $2 limit.
+    ///
+    /// It reads what waits for the host, and not what waits for others, whose owner may be gone for long.
     static let waitingLetters = """
-        SELECT i.id, i.body FROM bghost_partitions.inbox i
-        JOIN bghost_partitions.partition p ON p.pool = i.pool AND p.number = i.number
-        WHERE p.owner = $1::int ORDER BY i.seq LIMIT $2::int
+        SELECT i.id, i.body FROM bghost_partitions.partition p CROSS JOIN LATERAL (
+            SELECT r.seq, r.id, r.body FROM bghost_partitions.inbox r
+            WHERE r.pool = p.pool AND r.number = p.number ORDER BY r.seq LIMIT $2::int
+        ) i WHERE p.owner = $1::int ORDER BY i.seq LIMIT $2::int
         """
 
     /// Deletes some runs that ended before $1, Unix nanoseconds.

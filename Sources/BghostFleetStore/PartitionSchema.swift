@@ -8,7 +8,7 @@ internal import BghostFleet
 /// caller, rows of others. A batch takes only the row of its host, and the rows of requests that no other host
 /// changes. So batches of hosts do not wait for each other, and all else is done one after the other.
 enum PartitionSchema {
-    static let versions = versions([first, letters])
+    static let versions = versions([first, letters, listing])
 
     /// - Parameter steps: what makes each version, or the first ones of them.
     static func versions(_ steps: [String]) -> SchemaVersions {

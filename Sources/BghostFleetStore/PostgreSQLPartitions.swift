@@ -12,7 +12,7 @@ internal import BghostPolicy
 /// `register`, and the first call of a connection. Use it on one thread; each message takes as long as the time
 /// limit at most.
 package final class PostgreSQLPartitions: PartitionStore {
-    private let partitions: UInt16
+    let partitions: UInt16
     /// The time limit of each message, nanoseconds.
     private let timeout: UInt64
     private var connector: PostgreSQLConnector
@@ -259,7 +259,7 @@ package final class PostgreSQLPartitions: PartitionStore {
         }
     }
 
-    private func unreadable(_ row: String, _ key: [String]) -> FleetRefusal {
+    func unreadable(_ row: String, _ key: [String]) -> FleetRefusal {
         .failed(
             FleetProblem(
                 .version,
@@ -276,7 +276,7 @@ package final class PostgreSQLPartitions: PartitionStore {
         _ = try rows(statement, parameters)
     }
 
-    private func rows(
+    func rows(
         _ statement: String,
         _ parameters: [String]
     ) throws(FleetRefusal) -> [PostgreSQLSession.Row] {
@@ -342,7 +342,7 @@ package final class PostgreSQLPartitions: PartitionStore {
         [list(partitions.map(\.pool)), list(partitions.map(\.number))]
     }
 
-    private func number(_ row: PostgreSQLSession.Row, _ column: Int) throws(FleetRefusal) -> Int64 {
+    func number(_ row: PostgreSQLSession.Row, _ column: Int) throws(FleetRefusal) -> Int64 {
         guard row.indices.contains(column), let number = row[column].flatMap({ Int64($0) }) else {
             throw .failed(FleetProblem(.statement, "an answer of the server has no number"))
         }

@@ -15,6 +15,7 @@ struct BrokenFleet: PartitionStore {
         case ignoresNumbers, forgetsNumbers, remembersNumbers, comparesNothing
         case ignoresNonces, claimsOnOldConnection, refusesUnanswered
         case losesLetters, doublesLetters, showsAllLetters, keepsTakenLetters, namesNoOwners
+        case listsNoRuns, listsOnlyFirstPart, listsAllTasks, losesCancels, showsAllCancels
     }
 
     struct Harness: FleetHarness {
@@ -174,6 +175,27 @@ struct BrokenFleet: PartitionStore {
     func letters(limit: Int, _ session: HostSession) -> [FleetLetter] {
         let all = sessions.flatMap { fleet.letters(limit: limit, $0) }
         return flaw == .showsAllLetters ? all : fleet.letters(limit: limit, session)
+    }
+
+    // MARK: Questions
+
+    func page(_ question: FleetQuestion) throws(FleetRefusal) -> FleetPage {
+        var question = question
+        if flaw == .listsAllTasks { question.tasks = nil }
+        var page = try fleet.page(question)
+        if flaw == .listsNoRuns { page.rows.removeAll { $0.state == .running } }
+        if flaw == .listsOnlyFirstPart { page.next = nil }
+        return page
+    }
+
+    mutating func cancel(_ request: RunID) -> FleetCancelAnswer? { fleet.cancel(request) }
+
+    mutating func cancels(limit: Int, _ session: HostSession) -> [FleetCancel] {
+        switch flaw {
+        case .losesCancels: []
+        case .showsAllCancels: sessions.flatMap { fleet.cancels(limit: limit, $0) }
+        default: fleet.cancels(limit: limit, session)
+        }
     }
 
     // MARK: Requests

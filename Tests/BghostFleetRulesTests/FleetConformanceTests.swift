@@ -43,6 +43,11 @@ import Testing
         "shows submissions to their owner": .showsAllLetters,
         "a submission is taken once": .keepsTakenLetters,
         "names the owners": .namesNoOwners,
+        "lists what waits, runs and died, on whichever host": .listsNoRuns,
+        "lists all in parts, each once": .listsOnlyFirstPart,
+        "lists the tasks that are asked for": .listsAllTasks,
+        "keeps a cancel until its request has ended": .losesCancels,
+        "shows cancels to the owner": .showsAllCancels,
     ]
 
     @Test func `Each check has an error, and each error a check`() {

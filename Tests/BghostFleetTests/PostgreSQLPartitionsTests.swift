@@ -33,7 +33,7 @@ import Testing
         }
 
         private static let tables = [
-            "fleet", "host", "partition", "request", "memory", "run", "inbox",
+            "fleet", "host", "partition", "request", "memory", "run", "inbox", "cancel",
         ]
 
         func save() {
@@ -107,7 +107,7 @@ import Testing
         try database.query("INSERT INTO bghost_partitions.run VALUES ('1', 'a', '1', 1, '{}')")
         let store = database.partitions()
         #expect(try store.incarnation(of: "a") == .none)
-        #expect(try database.query(version) == ["2"])
+        #expect(try database.query(version) == ["3"])
         #expect(try database.query("SELECT id FROM bghost_partitions.run") == ["1"])
         var random = SeededGenerator(seed: 1)
         let terms = HostTerms(name: "a", lease: FleetSample.lease, slots: 2)

@@ -73,7 +73,7 @@ package final class FleetConformance<Harness: FleetHarness> {
     package init(harness: Harness) { self.harness = harness }
 
     package static var checks: [Check] {
-        hostChecks + batchChecks + restoredChecks + letterChecks
+        hostChecks + batchChecks + restoredChecks + letterChecks + listingChecks
     }
 
     // MARK: Short words

@@ -171,7 +171,7 @@ extension Query {
         switch try cursor() {
         case nil: after = nil
         case .transfers(let id): after = id
-        case .pending, .dead, .starts, .days, .checkpoints:
+        case .pending, .dead, .starts, .days, .checkpoints, .fleetRequest, .fleetLetter:
             throw ControlFault(
                 .badCursor,
                 "the cursor is one of another list",

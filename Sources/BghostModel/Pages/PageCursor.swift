@@ -22,6 +22,10 @@ package enum PageCursor: Equatable, Sendable {
     case checkpoints(request: RunID)
     /// The last transfer.
     case transfers(id: RunID)
+    /// The last request of a fleet, and its partition.
+    case fleetRequest(pool: UInt8, number: UInt16, id: RunID)
+    /// The last submission of a fleet that waits for the owner of its partition.
+    case fleetLetter(number: Int64)
 
     /// The longest text of a cursor, bytes.
     package static let bytesMax = 48
@@ -34,6 +38,8 @@ package enum PageCursor: Equatable, Sendable {
         case .days: 4
         case .checkpoints: 5
         case .transfers: 6
+        case .fleetRequest: 7
+        case .fleetLetter: 8
         }
     }
 
@@ -46,6 +52,9 @@ package enum PageCursor: Equatable, Sendable {
         case .days(let day, let number): [UInt64(bitPattern: day), UInt64(bitPattern: number)]
         case .checkpoints(let request): [request.high, request.low]
         case .transfers(let id): [id.high, id.low]
+        case .fleetRequest(let pool, let number, let id):
+            [UInt64(pool) << 16 | UInt64(number), id.high, id.low]
+        case .fleetLetter(let number): [UInt64(bitPattern: number)]
         }
     }
 
@@ -114,6 +123,13 @@ package enum PageCursor: Equatable, Sendable {
             self = .days(day: Int64(bitPattern: words[0]), number: Int64(bitPattern: words[1]))
         case (5, 2): self = .checkpoints(request: RunID(high: words[0], low: words[1]))
         case (6, 2): self = .transfers(id: RunID(high: words[0], low: words[1]))
+        case (7, 3):
+            self = .fleetRequest(
+                pool: UInt8(truncatingIfNeeded: words[0] >> 16),
+                number: UInt16(truncatingIfNeeded: words[0]),
+                id: RunID(high: words[1], low: words[2])
+            )
+        case (8, 1): self = .fleetLetter(number: Int64(bitPattern: words[0]))
         default: return nil
         }
     }

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BghostBase
+internal import BghostFleet
+package import BghostFleetRules
+internal import BghostModel
+internal import BghostPolicy
+
+/// Questions about the requests of all hosts, and cancels.
+extension PostgreSQLPartitions {
+    /// One message, or two: what hosts have taken comes first, then what waits for them.
+    package func page(_ question: FleetQuestion) throws(FleetRefusal) -> FleetPage {
+        if case .fleetLetter(let number) = question.cursor {
+            return try letters(question, after: number)
+        }
+        var page = try requests(question)
+        guard !question.isDead, page.next == nil else { return page }
+        guard page.rows.count < question.limit else {
+            page.next = .fleetLetter(number: -1)
+            return page
+        }
+        var rest = question
+        rest.limit -= page.rows.count
+        let letters = try letters(rest, after: -1)
+        page.rows += letters.rows
+        page.next = letters.next
+        return page
+    }
+
+    private func requests(_ question: FleetQuestion) throws(FleetRefusal) -> FleetPage {
+        var first = (-1, -1, "")
+        var last = (Int(Int16.max), Int(Int32.max))
+        var (isWhole, text) = (false, "")
+        switch question.tasks {
+        case nil: break
+        case .beginning(let stem): text = stem
+        case .task(let task):
+            (isWhole, text) = (true, task)
+            let partition = PartitionID(of: task, partitions: partitions)
+            last = (Int(partition.pool), Int(partition.number))
+            first = (last.0, last.1, "")
+        }
+        if case .fleetRequest(let pool, let number, let id) = question.cursor {
+            let place = (Int(pool), Int(number), "\(id)")
+            if place > first { first = place }
+        }
+        let found = try rows(
+            PartitionSchema.page(isDead: question.isDead),
+            [
+                "\(first.0)", "\(first.1)", first.2, "\(last.0)", "\(last.1)",
+                "\(isWhole)", text, "\(question.limit)",
+            ]
+        )
+        var page = FleetPage()
+        for row in found where row[0] == "row" { page.rows.append(try listed(row)) }
+        page.rows.sort { ($0.partition, $0.request.id) < ($1.partition, $1.request.id) }
+        guard let end = found.first(where: { $0[0] == "end" }) else { return page }
+        let (read, wanted) = (try number(end, 4), try number(end, 5))
+        if wanted == question.limit || page.rows.count < wanted, let last = page.rows.last {
+            page.next = .fleetRequest(
+                pool: last.partition.pool,
+                number: last.partition.number,
+                id: last.request.id
+            )
+        } else if read == FleetQuestion.readMax, let id = (end[3] ?? "").asRunID {
+            page.next = .fleetRequest(
+                pool: UInt8(clamping: try number(end, 1)),
+                number: UInt16(clamping: try number(end, 2)),
+                id: id
+            )
+        }
+        return page
+    }
+
+    private func letters(
+        _ question: FleetQuestion,
+        after number: Int64
+    ) throws(FleetRefusal) -> FleetPage {
+        let found = try rows(PartitionSchema.letterPage, ["\(number)"])
+        var page = FleetPage()
+        for (index, row) in found.enumerated() {
+            let listed = try listed(letter: row)
+            if question.tasks?.matches(listed.request.task) ?? true { page.rows.append(listed) }
+            let isLast = index == found.count - 1
+            let read = try self.number(row, 6)
+            let hasMore =
+                !isLast || read > found.count || found.count == FleetQuestion.lettersReadMax
+            if page.rows.count == question.limit || isLast {
+                if hasMore { page.next = .fleetLetter(number: try self.number(row, 0)) }
+                break
+            }
+        }
+        return page
+    }
+
+    private func listed(_ row: PostgreSQLSession.Row) throws(FleetRefusal) -> FleetRow {
+        let partition = try partition(row)
+        var contents = PartitionContents()
+        do {
+            try BatchText.read(row[4...7], into: &contents)
+        } catch {
+            throw unreadable((row[3] ?? ""), ["\(partition.pool)", "\(partition.number)"])
+        }
+        let (owner, isCancelled) = (row[8], row[9] == "true")
+        if let request = contents.pending.first {
+            return FleetRow(partition, owner: owner, .pending, request, isCancelled: isCancelled)
+        }
+        if let (request, run) = contents.interrupted.first {
+            return FleetRow(
+                partition,
+                owner: owner,
+                .running,
+                request,
+                run: run.id,
+                isCancelled: isCancelled
+            )
+        }
+        guard let letter = contents.dead.first else {
+            throw unreadable((row[3] ?? ""), ["\(partition.pool)", "\(partition.number)"])
+        }
+        return FleetRow(
+            partition,
+            owner: owner,
+            .dead,
+            letter.request,
+            run: letter.run,
+            letter: letter
+        )
+    }
+
+    private func listed(letter row: PostgreSQLSession.Row) throws(FleetRefusal) -> FleetRow {
+        let letter: FleetLetter
+        do {
+            letter = try BatchText.value(FleetLetter.self, row[3] ?? "")
+        } catch {
+            throw unreadable((row[0] ?? ""), ["inbox"])
+        }
+        return FleetRow(
+            try partition(row),
+            owner: row[4],
+            .submitted,
+            letter.request,
+            isCancelled: row[5] == "true"
+        )
+    }
+
+    private func partition(_ row: PostgreSQLSession.Row) throws(FleetRefusal) -> PartitionID {
+        PartitionID(
+            pool: UInt8(clamping: try number(row, 1)),
+            number: UInt16(clamping: try number(row, 2))
+        )
+    }
+
+    package func cancel(_ request: RunID) throws(FleetRefusal) -> FleetCancelAnswer? {
+        let row: FleetRow
+        // The owner may take a submission in between, so what is not there yet is looked for first.
+        if let found = try rows(PartitionSchema.letter, ["\(request)"]).first {
+            row = try listed(letter: found)
+        } else if let found = try rows(PartitionSchema.request, ["\(request)"]).first {
+            row = try listed(found)
+        } else {
+            return nil
+        }
+        guard row.state != .dead else { return FleetCancelAnswer(row, isNew: false) }
+        let added = try rows(
+            PartitionSchema.cancel,
+            [
+                "\(request)", "\(row.partition.pool)", "\(row.partition.number)",
+                row.request.task,
+            ]
+        )
+        return FleetCancelAnswer(row, isNew: !added.isEmpty)
+    }
+
+    package func cancels(
+        limit: Int,
+        _ session: HostSession
+    ) throws(FleetRefusal) -> [FleetCancel] {
+        var cancels: [FleetCancel] = []
+        for row in try rows(PartitionSchema.cancels, ["\(session.host)", "\(limit)"]) {
+            guard let id = (row[0] ?? "").asRunID, let task = row[1] else { continue }
+            cancels.append(FleetCancel(id, task: task))
+        }
+        return cancels
+    }
+}
+
+extension String {
+    fileprivate var asRunID: RunID? { RunID(self) }
+}
