@@ -144,6 +144,8 @@ package struct AlertText: Sendable {
         case .plugin: "plugin \(key.subject) cannot be used"
         case .store: "the store fails"
         case .fleet: "this host has no lease in the fleet"
+        case .partitions: "no request of the fleet starts on this host"
+        case .ownerless: "partitions of the fleet have no owner"
         case .receiver: "\(key.subject) takes no alerts"
         }
     }

@@ -205,7 +205,9 @@ package struct AlertTable: Sendable {
     package mutating func settle(now: Int64) {
         let gone = alerts.values.filter(\.isUncertain).map(\.key)
         // What has not been tried again yet may still hold.
-        for key in gone where key.rule != .receiver && key.rule != .fleet { clear(key, now: now) }
+        for key in gone where key.rule != .receiver && !key.rule.isAboutFleet {
+            clear(key, now: now)
+        }
     }
 
     /// The wall clock was set: what was told in its future was told now.

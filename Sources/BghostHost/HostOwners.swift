@@ -267,7 +267,7 @@ struct HostOwners {
         pool.connect(supervisor, registry, onEnd: onEnd)
         supervisor.connect(pool, registry, onEnd: onEnd)
         supervisor.fleet = fleet
-        fleet.onChange = { [unowned alerts] in alerts.monitor.fleetChanged(problem: $0) }
+        fleet.onChange = { [unowned alerts] in alerts.monitor.fleetChanged($0, problem: $1) }
         supervisor.onStart = { [unowned alerts] in alerts.monitor.runStarted($0) }
         dispatcher.begin { [unowned supervisor] in
             supervisor.execute($0)

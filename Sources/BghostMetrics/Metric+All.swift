@@ -377,7 +377,8 @@ extension Metric {
         .transfersEnded,
         .transferBytes, .notifications, .controlRequests, .controlTime,
         .alertsFiring, .alertsSent, .alertsFailed, .alertsDropped, .leaseHeld, .leaseRenewed,
-        .renewalsFailed, .spansExported, .spansDropped, .spansQueued,
+        .renewalsFailed, .partitionsLeaseHeld, .partitionsOwned, .partitionsOwnerless,
+        .partitionsLeaseLosses, .partitionsCallsFailed, .spansExported, .spansDropped, .spansQueued,
         .processorTime, .residentMemory, .openDescriptors,
     ]
 }

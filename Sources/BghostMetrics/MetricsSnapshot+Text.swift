@@ -84,6 +84,22 @@ extension MetricsSnapshot {
         }
         writer.begin(.renewalsFailed)
         writer.sample(fleet.renewalsFailed)
+        if let partitions = fleet.partitions { write(partitions, &writer) }
+    }
+
+    private static func write(_ partitions: Partitions, _ writer: inout MetricsWriter) {
+        writer.begin(.partitionsLeaseHeld)
+        writer.sample(partitions.hasLease ? 1 : 0)
+        writer.begin(.partitionsOwned)
+        writer.sample(partitions.owned)
+        if let ownerless = partitions.ownerless {
+            writer.begin(.partitionsOwnerless)
+            writer.sample(ownerless)
+        }
+        writer.begin(.partitionsLeaseLosses)
+        writer.sample(partitions.leaseLosses)
+        writer.begin(.partitionsCallsFailed)
+        writer.sample(partitions.callsFailed)
     }
 
     private static func write(_ spans: SpanCounts, _ writer: inout MetricsWriter) {

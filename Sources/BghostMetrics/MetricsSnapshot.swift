@@ -84,11 +84,44 @@ package struct MetricsSnapshot: Sendable {
         /// When the fleet last answered a renewal, Unix nanoseconds; `nil` if it has not since the start.
         package var renewedAt: Int64?
         package var renewalsFailed: UInt64
+        /// `nil` without tasks whose requests live in the fleet.
+        package var partitions: Partitions?
 
-        package init(hasLease: Bool, renewedAt: Int64?, renewalsFailed: UInt64) {
+        package init(
+            hasLease: Bool,
+            renewedAt: Int64?,
+            renewalsFailed: UInt64,
+            partitions: Partitions? = nil
+        ) {
             self.hasLease = hasLease
             self.renewedAt = renewedAt
             self.renewalsFailed = renewalsFailed
+            self.partitions = partitions
+        }
+    }
+
+    /// The host as an owner of requests of its fleet.
+    package struct Partitions: Sendable {
+        /// Whether the lease of its partitions is valid, also while an operator has drained the host.
+        package var hasLease: Bool
+        package var owned: Int
+        /// `nil` while it is not known.
+        package var ownerless: Int?
+        package var leaseLosses: UInt64
+        package var callsFailed: UInt64
+
+        package init(
+            hasLease: Bool,
+            owned: Int,
+            ownerless: Int?,
+            leaseLosses: UInt64,
+            callsFailed: UInt64
+        ) {
+            self.hasLease = hasLease
+            self.owned = owned
+            self.ownerless = ownerless
+            self.leaseLosses = leaseLosses
+            self.callsFailed = callsFailed
         }
     }
 

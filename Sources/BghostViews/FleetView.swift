@@ -24,6 +24,12 @@ package struct FleetView {
         if !status.problem.isEmpty {
             text += "the fleet does not answer: \(TerminalText.escaped(status.problem))\n"
         }
+        if !status.partitionsProblem.isEmpty {
+            let since = status.partitionsLostAt.map { HumanText.time($0, now: now) }
+            text +=
+                TerminalText.escaped(status.partitionsProblem)
+                + (since.map { " (since \($0))" } ?? "") + "\n"
+        }
         guard !status.hosts.isEmpty else { return text }
         // Only a fleet in which requests live has partitions with owners.
         let hasPartitions = status.hosts.contains { $0.partitions > 0 }

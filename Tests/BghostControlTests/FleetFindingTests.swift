@@ -34,6 +34,21 @@ import Testing
         status.diagnosis.map(\.kind)
     }
 
+    @Test func `A lost lease of partitions and partitions without an owner are problems`() throws {
+        let sick = fleet {
+            $0.partitionsProblem = "no request of the fleet starts on this host: it is off"
+            $0.ownerless = 1
+        }
+        #expect(kinds(sick) == [.partitions, .ownerless] && sick.needsAttention)
+        #expect(sick.diagnosis.count { $0.isProblem } == 2)
+        #expect(
+            sick.diagnosis[0].message.hasSuffix("it is off") && sick.diagnosis[0].host == "web-1"
+        )
+        #expect(sick.diagnosis[1].message.contains("1 partition of the fleet has no owner"))
+        let away = FleetStatus(name: "web-1", problem: "off", partitionsProblem: "off")
+        #expect(kinds(away) == [.store, .partitions])
+    }
+
     @Test func `A fleet without a fault has no finding`() {
         #expect(fleet().diagnosis.isEmpty)
         #expect(FleetStatus().diagnosis.isEmpty)

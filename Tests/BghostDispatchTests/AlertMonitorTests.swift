@@ -220,7 +220,8 @@ private let start: Int64 = 1_790_000_000 * second
         }
     }
 
-    @Test func `A lost lease is told over a restart, and when the manifest asks later`()
+    @Test(arguments: [AlertRule.fleet, .partitions, .ownerless])
+    func `A lost lease is told over a restart, and to a later manifest`(_ rule: AlertRule)
         async throws
     {
         var manifest = try Self.manifest()
@@ -228,14 +229,15 @@ private let start: Int64 = 1_790_000_000 * second
         try await ReactorActor.run { [manifest] actor in
             let owners = try Owners(actor.reactor, manifest)
             let monitor = owners.alerts.monitor
-            let row = AlertRow(key: AlertKey(.fleet), since: start, detail: "", toldAt: start)
+            let row = AlertRow(key: AlertKey(rule), since: start, detail: "", toldAt: start)
             monitor.recover([row], [])
             Self.begin(owners, manifest)
-            #expect(owners.alerts.report.alerts.map(\.rule) == ["fleet"], "it is not known yet")
-            monitor.fleetChanged(problem: nil)
+            let fires = owners.alerts.report.alerts.map(\.rule)
+            #expect(fires == [rule.rawValue], "it is not known yet")
+            monitor.fleetChanged(rule, problem: nil)
             #expect(owners.alerts.report.alerts.isEmpty)
             monitor.apply(Manifest())
-            monitor.fleetChanged(problem: "no lease")
+            monitor.fleetChanged(rule, problem: "no lease")
             #expect(owners.alerts.report.alerts.isEmpty)
             monitor.apply(manifest)
             #expect(owners.alerts.report.alerts.map(\.detail) == ["no lease"])

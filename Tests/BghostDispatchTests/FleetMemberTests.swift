@@ -140,7 +140,7 @@ import Testing
                 [.success([]), .failure(Self.unanswered), .failure(Self.unanswered), .success([])]
             )
             var told: [String?] = []
-            parts.member.onChange = { told.append($0) }
+            parts.member.onChange = { told.append($1) }
             await parts.begin()
             #expect(parts.events() == ["fleet.joined"])
             let claim = FleetClaim(task: "backup", slot: 1, request: RunID(high: 1, low: 1))

@@ -45,7 +45,18 @@ import Testing
                 failed: 0,
                 dropped: 0
             ),
-            fleet: .init(hasLease: true, renewedAt: 1, renewalsFailed: 0),
+            fleet: .init(
+                hasLease: true,
+                renewedAt: 1,
+                renewalsFailed: 0,
+                partitions: .init(
+                    hasLease: true,
+                    owned: 1,
+                    ownerless: 0,
+                    leaseLosses: 0,
+                    callsFailed: 0
+                )
+            ),
             spans: SpanCounts(),
             statistics: statistics,
             tasks: (0..<1000).map { .init(name: "t\($0)", nextStart: 1) },

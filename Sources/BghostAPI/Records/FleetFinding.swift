@@ -11,6 +11,10 @@ package struct FleetFinding: Codable, Equatable, Sendable {
         case store
         /// The asked host has no valid lease.
         case lease
+        /// No request of the fleet starts on the asked host.
+        case partitions
+        /// Partitions have no owner.
+        case ownerless
         /// A host has died.
         case gone
         /// A host has not renewed its lease for long.
@@ -68,9 +72,11 @@ extension FleetStatus {
     package var diagnosis: [FleetFinding] {
         guard !name.isEmpty else { return [] }
         guard !hosts.isEmpty else {
-            return [storeFinding, leaseFinding].compactMap { $0 }
+            return [storeFinding, leaseFinding, partitionsFinding].compactMap { $0 }
         }
-        var all = [storeFinding, leaseFinding, idleFinding]
+        var all = [
+            storeFinding, leaseFinding, partitionsFinding, ownerlessFinding, idleFinding,
+        ]
         for host in hosts {
             all += [goneFinding(host), waningFinding(host), clockFinding(host), drainFinding(host)]
         }
@@ -92,13 +98,38 @@ extension FleetStatus {
     }
 
     private var leaseFinding: FleetFinding? {
-        guard needsAttention, problem.isEmpty else { return nil }
+        guard validFor == 0, problem.isEmpty else { return nil }
         return FleetFinding(
             .lease,
             isProblem: true,
             host: name,
             "\(name) has no valid lease, so none of its tasks with `onceInFleet` starts",
             remedy: "wait for its next renewal; the log has the reason under `fleet.lost`"
+        )
+    }
+
+    private var partitionsFinding: FleetFinding? {
+        guard !partitionsProblem.isEmpty else { return nil }
+        return FleetFinding(
+            .partitions,
+            isProblem: true,
+            host: name,
+            "\(name): \(partitionsProblem)",
+            remedy:
+                "repair the way to the database on \(name); bghost tries again by itself, and the log"
+                + " has more under `partitions.`"
+        )
+    }
+
+    private var ownerlessFinding: FleetFinding? {
+        guard ownerless > 0 else { return nil }
+        return FleetFinding(
+            .ownerless,
+            isProblem: true,
+            "\(CountText.of(ownerless, "partition")) of the fleet \(ownerless == 1 ? "has" : "have") no"
+                + " owner, so no request in \(ownerless == 1 ? "it" : "them") starts",
+            remedy:
+                "start a daemon that has the tasks, or undrain one with `bghost fleet undrain HOST`"
         )
     }
 

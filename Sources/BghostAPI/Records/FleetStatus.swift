@@ -14,6 +14,12 @@ package struct FleetStatus: Equatable, Sendable {
     package var lostAt: Int64?
     /// Why the fleet does not answer; "" if it does.
     package var problem: String
+    /// Why no request of the fleet starts on the asked host; "" if they start, or if it has no such tasks.
+    package var partitionsProblem: String
+    /// Since when, Unix nanoseconds.
+    package var partitionsLostAt: Int64?
+    /// How many partitions have had no owner for longer than a lease.
+    package var ownerless: Int
     /// In the order of their names.
     package var hosts: [FleetHost]
     /// What is wrong or worth knowing, as the daemon found it.
@@ -24,6 +30,9 @@ package struct FleetStatus: Equatable, Sendable {
         validFor: Int64 = 0,
         lostAt: Int64? = nil,
         problem: String = "",
+        partitionsProblem: String = "",
+        partitionsLostAt: Int64? = nil,
+        ownerless: Int = 0,
         hosts: [FleetHost] = [],
         findings: [FleetFinding] = []
     ) {
@@ -31,12 +40,17 @@ package struct FleetStatus: Equatable, Sendable {
         self.validFor = validFor
         self.lostAt = lostAt
         self.problem = problem
+        self.partitionsProblem = partitionsProblem
+        self.partitionsLostAt = partitionsLostAt
+        self.ownerless = ownerless
         self.hosts = hosts
         self.findings = findings
     }
 
-    /// Whether the asked host is in a fleet and cannot serve its starts.
-    package var needsAttention: Bool { !name.isEmpty && validFor == 0 }
+    /// Whether the asked host is in a fleet and cannot serve its starts, or run its requests.
+    package var needsAttention: Bool {
+        !name.isEmpty && (validFor == 0 || !partitionsProblem.isEmpty)
+    }
 }
 
 /// The answer to a drain of a host of the fleet.

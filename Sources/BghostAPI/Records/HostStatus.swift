@@ -32,6 +32,8 @@ package struct HostStatus: Equatable, Sendable {
     package var transferJournal: TransferJournalStatus?
     /// Why the host has no valid lease in its fleet; `nil` if it has one or is in no fleet.
     package var fleetProblem: String?
+    /// What is wrong with the requests of the fleet on this host; `nil` if nothing, or if it has none.
+    package var partitionsProblem: String?
     /// Whether a task delivers notifications.
     package var deliversNotifications: Bool
     /// Whether it accepts files that other users could change.
@@ -57,6 +59,7 @@ package struct HostStatus: Equatable, Sendable {
         store: StoreStatus = StoreStatus(),
         transferJournal: TransferJournalStatus? = nil,
         fleetProblem: String? = nil,
+        partitionsProblem: String? = nil,
         deliversNotifications: Bool = false,
         allowsUntrustedFiles: Bool = false,
         slotsInUse: Int? = nil,
@@ -79,6 +82,7 @@ package struct HostStatus: Equatable, Sendable {
         self.store = store
         self.transferJournal = transferJournal
         self.fleetProblem = fleetProblem
+        self.partitionsProblem = partitionsProblem
         self.deliversNotifications = deliversNotifications
         self.allowsUntrustedFiles = allowsUntrustedFiles
     }

@@ -13,6 +13,8 @@ package struct StatusProblem: Codable, Equatable, Sendable {
         case transferJournal
         /// The host has no valid lease in its fleet.
         case fleet
+        /// No request of the fleet starts on this host, or partitions have no owner.
+        case partitions
         /// A plugin is quarantined.
         case quarantine
         /// A plugin cannot be used.
@@ -58,10 +60,11 @@ extension HostStatus {
     }
 
     private var fleetProblems: [StatusProblem] {
-        guard let fleetProblem else { return [] }
+        let listing = "; `bghost status --fleet` shows its hosts"
         return [
-            StatusProblem(.fleet, "\(fleetProblem); `bghost status --fleet` shows its hosts")
-        ]
+            fleetProblem.map { StatusProblem(.fleet, $0 + listing) },
+            partitionsProblem.map { StatusProblem(.partitions, $0 + listing) },
+        ].compactMap(\.self)
     }
 
     /// The same status with these tasks, their plugins and their problems only.

@@ -15,6 +15,13 @@ extension API {
         @FormOrNull<RFC3339> package var lostAt: Int64?
         /// Why the fleet does not answer; "" if it does.
         @OrDefault package var problem: String
+        /// Why no request of the fleet starts on the asked host, one sentence; "" if they start, or if it has no
+        /// task with `inFleet`.
+        @OrDefault package var partitionsProblem: String
+        /// Since when; null if they start.
+        @FormOrNull<RFC3339> package var partitionsLostAt: Int64?
+        /// How many partitions of requests have had no owner for longer than a lease, as the asked host knows.
+        @OrDefault package var ownerless: Int
         /// The hosts, in the order of their names.
         @Elements package var hosts: [FleetHost]
         /// What is wrong or worth knowing, the problems first.
@@ -25,6 +32,9 @@ extension API {
             _validFor = OrDefault(wrappedValue: status.validFor / 1_000_000)
             _lostAt = FormOrNull(wrappedValue: status.lostAt)
             _problem = OrDefault(wrappedValue: status.problem)
+            _partitionsProblem = OrDefault(wrappedValue: status.partitionsProblem)
+            _partitionsLostAt = FormOrNull(wrappedValue: status.partitionsLostAt)
+            _ownerless = OrDefault(wrappedValue: status.ownerless)
             _hosts = Elements(wrappedValue: status.hosts.map(FleetHost.init))
             _findings = ElementsOrEmpty(wrappedValue: status.findings)
         }
@@ -35,6 +45,9 @@ extension API {
                 validFor: validFor.multipliedClamped(by: 1_000_000),
                 lostAt: lostAt,
                 problem: problem,
+                partitionsProblem: partitionsProblem,
+                partitionsLostAt: partitionsLostAt,
+                ownerless: ownerless,
                 hosts: hosts.map(\.host),
                 findings: findings
             )

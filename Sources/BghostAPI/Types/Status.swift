@@ -30,6 +30,9 @@ extension API {
         @OrNull package var transferJournal: TransferJournalStatus?
         /// Why the host has no valid lease in its fleet; null if it has one or is in no fleet.
         @OrNull package var fleetProblem: String?
+        /// Why no request of the fleet starts on this host, or that partitions have no owner; null if neither,
+        /// if it has no task with `inFleet`, and from a daemon of an older version.
+        @OrNull package var partitionsProblem: String?
         /// Whether a task delivers notifications, so that `GET /v1/notifications` has an answer.
         @OrDefault package var deliversNotifications: Bool
     }
@@ -188,6 +191,7 @@ extension API.Status {
             store: status.store,
             transferJournal: status.transferJournal,
             fleetProblem: status.fleetProblem,
+            partitionsProblem: status.partitionsProblem,
             deliversNotifications: status.deliversNotifications
         )
     }
@@ -209,6 +213,7 @@ extension API.Status {
             store: store ?? StoreStatus(),
             transferJournal: transferJournal,
             fleetProblem: fleetProblem,
+            partitionsProblem: partitionsProblem,
             deliversNotifications: deliversNotifications,
             allowsUntrustedFiles: daemon.dev,
             slotsInUse: daemon.slotsInUse,

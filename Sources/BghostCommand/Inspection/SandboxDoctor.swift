@@ -150,10 +150,12 @@ enum SandboxDoctor {
             problems == 0
             ? "" : "; \(CountText.of(problems, "problem")): see `bghost fleet doctor`"
         let text =
-            fleet.needsAttention
+            fleet.validFor == 0
             ? "\(fleet.name) has no valid lease in its fleet: \(fleet.problem)"
-            : "\(fleet.name) has a valid lease in its fleet, as one of"
-                + " \(CountText.of(live, "live host"))" + others
+            : !fleet.partitionsProblem.isEmpty
+                ? "\(fleet.name): \(fleet.partitionsProblem)"
+                : "\(fleet.name) has a valid lease in its fleet, as one of"
+                    + " \(CountText.of(live, "live host"))" + others
         console.answer("\(console.out.painted(mark)) \(TerminalText.escaped(text))\n")
     }
 

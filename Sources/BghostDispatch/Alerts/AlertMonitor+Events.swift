@@ -129,13 +129,13 @@ extension AlertMonitor {
         flush()
     }
 
-    /// The host has lost its lease in the fleet, or has one again.
+    /// The host has lost its lease in the fleet, or has one again, or the same of what its other rules watch.
     ///
-    /// - Parameter problem: why it has none.
-    package func fleetChanged(problem: String?) {
-        fleetProblem = problem
+    /// - Parameter problem: what is wrong; `nil` if nothing any more.
+    package func fleetChanged(_ rule: AlertRule, problem: String?) {
+        fleetProblems[rule] = problem
         guard isActive else { return }
-        if let problem { raise(AlertKey(.fleet), problem) } else { clear(AlertKey(.fleet)) }
+        if let problem { raise(AlertKey(rule), problem) } else { clear(AlertKey(rule)) }
         flush()
     }
 

@@ -29,8 +29,8 @@ package final class AlertMonitor {
     var watch = ExpectationWatch()
     /// The dead letters by task of the manifest.
     var dead: [String: Int] = [:]
-    /// Why the host has no lease in its fleet, for a manifest that asks for alerts later.
-    var fleetProblem: String?
+    /// What is wrong with the host in its fleet, for a manifest that asks for alerts later.
+    var fleetProblems: [AlertRule: String] = [:]
     /// Why the journal of transfers cannot write; `nil` if it can.
     var journalProblem: String?
     /// Whether the manifest asks for alerts or a heartbeat.
@@ -137,13 +137,15 @@ package final class AlertMonitor {
             case .plugin: !plugins.contains(key.subject)
             case .receiver: !receivers.contains(key.subject)
             case .store: false
-            case .fleet: host.fleet == nil
+            case .fleet, .partitions, .ownerless: host.fleet == nil
             default: !names.contains(key.subject)
             }
         }
         for task in watch.tasksWithStart { requestChanged(task, of: task) }
         storeChanged()
-        if isActive, let fleetProblem { raise(AlertKey(.fleet), fleetProblem) }
+        if isActive {
+            for (rule, problem) in fleetProblems { raise(AlertKey(rule), problem) }
+        }
         flush()
     }
 

@@ -41,8 +41,8 @@ package final class FleetMember {
     /// When the last answered renewal was answered, Unix nanoseconds.
     private var renewedAt: Int64?
     private var renewalsFailed: UInt64 = 0
-    /// Called with the reason when the lease is lost, and with `nil` when it is valid again.
-    package var onChange: (_ problem: String?) -> Void = { _ in }
+    /// Called with the reason when something is lost that an alert is about, and with `nil` when it is back.
+    package var onChange: (_ rule: AlertRule, _ problem: String?) -> Void = { _, _ in }
     /// Ends of claims that the fleet does not have yet; at most one for each claim.
     private var unreleased: [(claim: FleetClaim, release: FleetRelease)] = []
     private lazy var reference = ReactorReference(self, on: reactor)
@@ -179,7 +179,8 @@ package final class FleetMember {
             (problem, lostAt, renewedAt) = (nil, nil, clock.wall)
             validUntil = end
             noteDrain(renewal.isDrained)
-            if isBack { onChange(nil) }
+            if isBack { onChange(.fleet, nil) }
+            partitions?.tellStanding()
             arm()
             dispatcher.decide { scheduler, now, effects in
                 scheduler.fleetRenewed(until: end, now: now, &effects)
@@ -220,7 +221,8 @@ package final class FleetMember {
         dispatcher.decide { scheduler, now, effects in
             scheduler.fleetLost(reason, now: now, &effects)
         }
-        onChange(lossSentence)
+        onChange(.fleet, lossSentence)
+        partitions?.tellStanding()
     }
 
     // MARK: Claims
@@ -264,10 +266,12 @@ package final class FleetMember {
     /// Why there is no valid lease, a sentence without a full stop; `nil` with one, without a fleet, and
     /// before the first renewal has its answer or its failure.
     package var lossSentence: String? {
-        guard lostAt != nil, let problem else { return nil }
-        return
-            "no valid lease in the fleet, so no task with `onceInFleet` starts: \(problem.reason)"
+        lossReason.map {
+            "no valid lease in the fleet, so no task with `onceInFleet` starts: \($0)"
+        }
     }
+
+    var lossReason: String? { lostAt == nil ? nil : problem?.reason }
 
     /// The check of the health; `nil` without a fleet.
     ///
@@ -294,7 +298,8 @@ package final class FleetMember {
         return MetricsSnapshot.Fleet(
             hasLease: lostAt == nil,
             renewedAt: renewedAt,
-            renewalsFailed: renewalsFailed
+            renewalsFailed: renewalsFailed,
+            partitions: partitions?.metrics
         )
     }
 
@@ -307,6 +312,7 @@ package final class FleetMember {
         status.validFor = validUntil > now ? Int64(clamping: validUntil.since(now)) : 0
         status.problem = problem?.reason ?? ""
         status.lostAt = lostAt
+        partitions?.describe(&status)
         switch await ask(thread, { () throws(FleetProblem) in try link.hosts() }) {
         case .success(let hosts):
             let owned = partitions?.partitionsByOwner ?? [:]

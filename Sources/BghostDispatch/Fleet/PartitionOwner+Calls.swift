@@ -45,7 +45,7 @@ extension PartitionOwner {
     func refused(_ refusal: FleetRefusal, _ registration: FenceNumber) {
         guard session?.incarnation == registration else { return }
         guard case .failed(let problem) = refusal else {
-            self.problem = refusal.reason
+            note(problem: refusal.reason)
             var effects: [HostLease.Effect] = []
             lease.refused(registration, &effects)
             return apply(effects)
@@ -55,9 +55,11 @@ extension PartitionOwner {
     }
 
     private func unanswered(_ problem: FleetProblem) {
+        callsFailed += 1
         if unansweredReason != problem.reason {
             unansweredReason = problem.reason
             log.write(.warning, "partitions.unanswered", problem.reason)
+            tellStanding()
         }
         retryAt = clock.moment.sinceBoot + Self.retryDelay
     }
@@ -190,8 +192,9 @@ extension PartitionOwner {
     func claim(_ now: MonotonicInstant) {
         nextClaim = now + lease.length / 5
         guard !member.isDrained else {
-            lose("an operator has drained this host")
-            return giveBack(share: 0)
+            lose(Self.drained)
+            giveBack(share: 0)
+            return askForOwners()
         }
         tellLease()
         guard var session else { return }
@@ -207,10 +210,24 @@ extension PartitionOwner {
             case .failure(let refusal): owner.refused(refusal, asked.incarnation)
             case .success(let answer):
                 owner.session = answer.claimed.session
-                owner.owners = answer.owners
+                owner.note(owners: answer.owners)
                 owner.grants += answer.claimed.grants
                 owner.giveBack(share: answer.claimed.shares[0] ?? 0)
                 owner.moveLeftovers()
+            }
+        }
+    }
+
+    /// Asks who owns the partitions, in the place of a claim.
+    private func askForOwners() {
+        guard let session else { return }
+        call { store throws(FleetRefusal) in
+            try store.owners()
+        } then: { owner, answer in
+            guard owner.session?.incarnation == session.incarnation else { return }
+            switch answer {
+            case .failure(let refusal): owner.refused(refusal, session.incarnation)
+            case .success(let owners): owner.note(owners: owners)
             }
         }
     }

@@ -262,9 +262,11 @@ extension PartitionOwner {
         reference.perform { owner in
             guard let session = owner.session else { return }
             owner.clock.read()
-            owner.problem =
-                "a change of request \(contradiction.request) does not follow the one before it"
-                + " (a bug in bghost)"
+            owner.note(
+                problem:
+                    "a change of request \(contradiction.request) does not follow the one before"
+                    + " it (a bug in bghost)"
+            )
             var effects: [HostLease.Effect] = []
             owner.lease.refused(session.incarnation, &effects)
             owner.apply(effects)

@@ -65,9 +65,15 @@ package final class PartitionOwner {
     /// Why the last call had no answer; "" if it had one.
     var unansweredReason = ""
     /// Until when the scheduler may start runs, as it knows.
-    private var toldUntil: MonotonicInstant = .zero
+    var toldUntil: MonotonicInstant = .zero
     /// Why nothing of the fleet starts here, as the scheduler knows.
     var problem: String?
+    /// Since when nothing of the fleet starts here, Unix nanoseconds.
+    var lostAt: Int64?
+    /// How often the lease was lost, and how many calls had no answer, since the daemon started.
+    var (leaseLosses, callsFailed) = (UInt64(0), UInt64(0))
+    /// What the operators were last told.
+    var told: (loss: String?, ownerless: String?) = (nil, nil)
     var isLeaving = false
     private var leaver: CheckedContinuation<Void, Never>?
 
@@ -83,6 +89,10 @@ package final class PartitionOwner {
     var releasing: Set<PartitionID> = []
     /// The names of the owners of all partitions, as of the last claim.
     var owners: [PartitionID: String] = [:]
+    /// Whether they are known since the lease began.
+    var knowsOwners = false
+    /// Since when partitions have no owner, in time since boot, and whether that is too long.
+    var (ownerlessSince, isOwnerless): (MonotonicInstant?, Bool) = (nil, false)
 
     // MARK: Requests
 
@@ -132,7 +142,7 @@ package final class PartitionOwner {
         lease = HostLease(length: length)
         reap = ReapRule(lease: length)
         // Before the scheduler restores anything: requests of this host's own store may belong in the fleet.
-        if store != nil, settings != nil { lose("this host has not joined the fleet yet") }
+        if store != nil, settings != nil { lose(Self.joining) }
     }
 
     /// Whether requests may live in the fleet here.
@@ -262,7 +272,7 @@ package final class PartitionOwner {
     /// Tells the scheduler until when it may start runs, if that has changed by enough.
     func tellLease() {
         guard !member.isDrained else {
-            return lose("an operator has drained this host")
+            return lose(Self.drained)
         }
         let end = lease.startsUntil
         guard end != .zero, problem != nil || end.since(min(toldUntil, end)) > lease.length / 20
@@ -270,7 +280,9 @@ package final class PartitionOwner {
         if problem != nil {
             log.write(.info, "partitions.leased", "requests of the fleet start on this host")
         }
-        (problem, toldUntil) = (nil, end)
+        note(problem: nil)
+        toldUntil = end
+        tellStanding()
         dispatcher.decide { scheduler, now, effects in
             scheduler.handle(.leased(until: end), now: now, &effects)
         }
@@ -282,7 +294,9 @@ package final class PartitionOwner {
         if problem == nil, toldUntil != .zero {
             log.write(.warning, "partitions.lost", "no request of the fleet starts here: \(reason)")
         }
-        (problem, toldUntil) = (reason, .zero)
+        note(problem: reason)
+        toldUntil = .zero
+        tellStanding()
         dispatcher.decide { scheduler, now, effects in
             scheduler.handle(.unleased(reason), now: now, &effects)
         }
@@ -303,7 +317,9 @@ package final class PartitionOwner {
         (requests, dead) = (OwnedTable(), OwnedTable())
         (taken, inbound) = ([], [])
         ended = []
-        (problem, toldUntil) = (reason, .zero)
+        note(problem: reason)
+        toldUntil = .zero
+        tellStanding()
         fail("it", reason)
         dispatcher.decide { scheduler, now, effects in
             scheduler.handle(.fenced(reason), now: now, &effects)

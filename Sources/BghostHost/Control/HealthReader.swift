@@ -70,7 +70,7 @@ final class HealthReader {
         checks += pluginChecks
         if let disk = found?.disk { checks.append(disk) }
         if let log = configuration.log.healthCheck { checks.append(log) }
-        if let fleet = fleet.check { checks.append(fleet) }
+        checks += [fleet.check, fleet.partitions?.check].compactMap(\.self)
         if let alerts = alerts.check { checks.append(alerts) }
         return HealthReport(checks: checks)
     }

@@ -153,6 +153,7 @@ final class StatusReader {
             store: commits.status,
             transferJournal: transfers.journalStatus,
             fleetProblem: fleet.lossSentence,
+            partitionsProblem: fleet.partitions?.problemSentence,
             deliversNotifications: notifications.outbox != nil,
             allowsUntrustedFiles: configuration.allowsUntrustedFiles,
             slotsInUse: dispatcher.scheduler.slotsInUse,

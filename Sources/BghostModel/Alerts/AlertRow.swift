@@ -18,6 +18,10 @@ package enum AlertRule: String, Codable, CaseIterable, Sendable {
     case store
     /// The host has no valid lease in its fleet.
     case fleet
+    /// No request of the fleet starts on the host.
+    case partitions
+    /// Partitions of the fleet have had no owner for longer than a lease.
+    case ownerless
     /// A receiver of alerts takes none.
     case receiver
 
@@ -25,7 +29,16 @@ package enum AlertRule: String, Codable, CaseIterable, Sendable {
     package var isAboutTask: Bool {
         switch self {
         case .noSuccess, .failures, .lateStart, .longRun, .deadLetters: true
-        case .plugin, .store, .fleet, .receiver: false
+        case .plugin, .store, .fleet, .partitions, .ownerless, .receiver: false
+        }
+    }
+
+    /// Whether it is about the host in its fleet.
+    package var isAboutFleet: Bool {
+        switch self {
+        case .fleet, .partitions, .ownerless: true
+        case .noSuccess, .failures, .lateStart, .longRun, .deadLetters, .plugin, .store, .receiver:
+            false
         }
     }
 }
