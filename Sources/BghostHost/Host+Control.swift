@@ -196,6 +196,18 @@ extension Host: HostControl {
         try await owners.fleet.setDrained(isDrained, host: name)
     }
 
+    package func fleetRequests(
+        _ question: FleetRequestQuestion
+    ) async throws(OperatorRefusal) -> API.FleetRequests {
+        try await owners.fleet.requests(question)
+    }
+
+    package func cancelInFleet(
+        _ request: String
+    ) async throws(OperatorRefusal) -> API.FleetCancellation {
+        try await owners.fleet.cancel(request)
+    }
+
     package func pauses() -> [Pause] { commands.pauses.pauses() }
 
     package func pause(_ order: PauseOrder) async throws(OperatorRefusal) -> PauseChange {

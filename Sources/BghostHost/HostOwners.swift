@@ -119,7 +119,7 @@ struct HostOwners {
             let manifest = manifest.value
             return { manifest.fleetTasks }
         }
-        fleet.partitions = PartitionOwner(fleet, configuration.partitions?(), commits) {
+        fleet.partitions = PartitionOwner(fleet, configuration.partitions, commits) {
             [unowned facts] in facts.watch($0)
         }
         let dataDirectories = DataDirectories(services.threads)
@@ -268,6 +268,11 @@ struct HostOwners {
         supervisor.connect(pool, registry, onEnd: onEnd)
         supervisor.fleet = fleet
         fleet.onChange = { [unowned alerts] in alerts.monitor.fleetChanged($0, problem: $1) }
+        fleet.partitions?.stopRun = { [unowned supervisor] id in
+            supervisor.stop(
+                supervisor.runs.slots.lazy.compactMap(\.self).first { $0.record.request == id }
+            )
+        }
         supervisor.onStart = { [unowned alerts] in alerts.monitor.runStarted($0) }
         dispatcher.begin { [unowned supervisor] in
             supervisor.execute($0)

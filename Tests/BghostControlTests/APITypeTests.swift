@@ -82,6 +82,8 @@ import Testing
         try expectSame(API.ClearedThrottle(task: "t", points: 2))
         try expectSame(APISamples.fleet) { API.Fleet($0) }
         try expectSame(APISamples.fleetDrain(true)) { API.FleetDrainAnswer($0) }
+        try expectSame(API.FleetRequests(requests: APISamples.fleetRequests, next: "x"))
+        try expectSame(APISamples.fleetCancellation)
         try expectSame(API.Replay(decisions: 3, same: true))
     }
 

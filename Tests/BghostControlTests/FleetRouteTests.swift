@@ -123,6 +123,52 @@ import Testing
         }
     }
 
+    @Test func `Requests of all hosts are listed, in parts, and cancelled by their id`()
+        async throws
+    {
+        let samples = APISamples.fleetRequests
+        try await Serving.with(MemoryHost()) { serving in
+            let waiting = try await serving.ask {
+                try await $0.fleetRequests(isDead: false).value
+            }
+            #expect(waiting == API.FleetRequests(requests: Array(samples.prefix(3))))
+            let shown = try await command(["pending", "--fleet"], serving)
+            #expect(shown.exitCode == 0)
+            for part in ["STATE", "running, cancelled", "submitted", "none", "web-17", "mail.0"] {
+                #expect(shown.output.contains(part), "\(part): \(shown.output)")
+            }
+            let dead = try await command(["dead", "--fleet"], serving)
+            #expect(dead.output.contains("it failed 5 times") && dead.output.contains("mail.3"))
+            let some = try await command(["pending", "mail.1", "--fleet", "--json"], serving)
+            let json = try JSONReader.parse(some.output)
+            #expect(json["schema"]?.string == "bghost.fleet.requests/1")
+            #expect(json["requests"]?.array?.count == 1 && json["next"]?.isNull == true)
+            let part = try await command(["pending", "--fleet", "--limit", "1"], serving)
+            #expect(part.output.contains(APISamples.fleetCursor), "\(part)")
+            let next = ["pending", "--fleet", "--cursor", APISamples.fleetCursor]
+            #expect(try await command(next, serving).exitCode == 0)
+            let id = samples[0].request.id.description
+            let cancelled = try await command(["cancel", "--fleet", id], serving)
+            #expect(
+                cancelled.output
+                    == "request \(id) of mail.0 is cancelled; web-17 withdraws it within about a second\n"
+            )
+            let again = samples[1].request.id.description
+            let known = try await command(["cancel", "--fleet", again, "--json"], serving)
+            #expect(try JSONReader.parse(known.output)["changed"]?.bool == false)
+            let none = try await command(["cancel", "--fleet", "x"], serving)
+            #expect(none.exitCode == 4 && none.error.contains("BG4016"), "\(none)")
+            for wrong in [
+                ["pending", "--fleet", "--tag", "a"], ["pending", "--fleet", "--limit", "1001"],
+                ["dead", "--fleet", "--since", "1d"], ["cancel", "--fleet"],
+                ["cancel", "--fleet", id, "--expect", "1"], ["cancel", "--fleet", "--all"],
+            ] {
+                let refused = try await command(wrong, serving)
+                #expect(refused.exitCode == 64, "\(wrong): \(refused)")
+            }
+        }
+    }
+
     @Test func `A daemon of an earlier version is understood`() throws {
         let text =
             #"{"name":"a","version":"0.1.0","leaseLeft":-1,"seenAt":"2026-11-21T16:31:04.250Z"}"#

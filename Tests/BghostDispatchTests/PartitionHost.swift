@@ -50,8 +50,11 @@ final class PartitionWorld: Sendable {
 final class PartitionHost {
     /// A link whose every renewal has an answer.
     private final class Link: FleetLink {
+        let isDrained = Mutex(false)
+
         func renew(tasks: String) throws(FleetProblem) -> FleetRenewal {
-            FleetRenewal(sentAt: Monotonic.now, open: [])
+            let isDrained = isDrained.withLock(\.self)
+            return FleetRenewal(sentAt: Monotonic.now, open: [], isDrained: isDrained)
         }
         func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer { .unknown }
         func release(_ claim: FleetClaim, _ release: FleetRelease) throws(FleetProblem) {}
@@ -61,6 +64,7 @@ final class PartitionHost {
     }
 
     private let world: PartitionWorld
+    private let link = Link()
     private let clock: DaemonClock
     let store = ScriptedStore()
     let commits: CommitQueue
@@ -94,14 +98,14 @@ final class PartitionHost {
                 name: name,
                 lease: .nanoseconds(Int64(PartitionWorld.lease))
             ),
-            Link(),
+            link,
             dispatcher,
             Deadlines(reactor),
             clock,
             log: log,
             reactor: reactor
         )
-        owner = PartitionOwner(member, world.store, commits) { _ in }
+        owner = PartitionOwner(member, { world.store }, commits) { _ in }
         member.partitions = owner
         dispatcher.begin { [unowned self] in
             execute($0)
@@ -129,6 +133,15 @@ final class PartitionHost {
         member.begin()
         await ReactorActor.wait { !member.isRenewing }
         await settle()
+        await wake()
+    }
+
+    /// Drains the host, or ends that, and lets it see it.
+    nonisolated(nonsending) func setDrained(_ isDrained: Bool) async {
+        link.isDrained.withLock { $0 = isDrained }
+        world.pass(seconds: 100)
+        member.deadlinePassed()
+        await ReactorActor.wait { !member.isRenewing }
         await wake()
     }
 

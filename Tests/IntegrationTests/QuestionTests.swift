@@ -49,6 +49,11 @@ extension Integration {
             _ = await host.pauses()
             _ = await host.alerts()
             _ = await host.fleet()
+            for isDead in [false, true] {
+                // This host has no such requests, which is an answer.
+                let question = FleetRequestQuestion(isDead: isDead, limit: 1)
+                do { _ = try await host.fleetRequests(question) } catch {}
+            }
             _ = await host.drainStatus()
             _ = await host.notification(token: "unknown")
             do { _ = try await host.outbox() } catch { Issue.record("\(error)") }

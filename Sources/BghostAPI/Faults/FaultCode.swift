@@ -57,6 +57,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
     case manifestRefused = "BG4030"
     case needsRestart = "BG4031"
     case unfitParameters = "BG4033"
+    case noFleetRequests = "BG4034"
     case noSuchCheckpoint = "BG4040"
     case badCursor = "BG4046"
     case staleCursor = "BG4047"
@@ -97,6 +98,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noSuchTask: self = .noSuchTask
         case .noSuchTag: self = .noSuchTag
         case .noFleet: self = .noFleet
+        case .noFleetRequests: self = .noFleetRequests
         case .noSuchHost: self = .noSuchHost
         case .fleetUnanswered: self = .fleetUnanswered
         case .notPermitted: self = .notPermitted
@@ -146,7 +148,7 @@ package enum FaultCode: String, Equatable, Sendable, CaseIterable {
         case .noSession, .badTicket: 401
         case .noSuchSite: 421
         case .unfitParameters: 422
-        case .noDashboard, .noReceiver, .noFleet: 409
+        case .noDashboard, .noReceiver, .noFleet, .noFleetRequests: 409
         case .contentType: 415
         case .noSuchRun, .noSuchTask, .nothingPending, .noSuchRoute, .noSuchRequest, .nothingDead,
             .notPaused, .noSuchPlugin, .noSuchNotification, .noSuchTransfer, .noSuchCheckpoint,
@@ -263,6 +265,9 @@ extension FaultCode {
             "The daemon's manifest has no task of this name. `bghost status` lists them."
         case .noSuchTag:
             "No task of the daemon's manifest has this tag. `bghost status --json` shows the `tags` of each task."
+        case .noFleetRequests:
+            "No task of the asked daemon has `\"runs\": \"inFleet\"`, so it knows no requests of the fleet. Ask "
+                + "a daemon that has such tasks with --control or --state-dir."
         case .noFleet:
             "The manifest of the asked daemon has no `host.fleet`, so it knows no other hosts. Ask a daemon "
                 + "of the fleet with --control or --state-dir, or add `host.fleet` and restart."

@@ -54,6 +54,8 @@ package enum Schema {
     package static let drain = AnswerSchema<DrainStatus>("bghost.drain/1")
     package static let fleet = AnswerSchema<API.Fleet>("bghost.fleet/1")
     package static let fleetDrain = AnswerSchema<API.FleetDrainAnswer>("bghost.fleet.drain/1")
+    package static let fleetRequests = AnswerSchema<API.FleetRequests>("bghost.fleet.requests/1")
+    package static let fleetCancel = AnswerSchema<API.FleetCancellation>("bghost.fleet.cancel/1")
     package static let pauses = AnswerSchema<API.Pauses>("bghost.pauses/1")
     package static let pause = AnswerSchema<API.PauseAnswer>("bghost.pause/1")
     package static let resume = AnswerSchema<API.PauseAnswer>("bghost.resume/1")

@@ -160,6 +160,18 @@ package protocol HostControl: AuditControl {
         fleetHost name: String
     ) async throws(OperatorRefusal) -> FleetDrain
 
+    /// A page of the requests of all hosts of the fleet, as the fleet's store has them.
+    func fleetRequests(
+        _ question: FleetRequestQuestion
+    ) async throws(OperatorRefusal) -> API.FleetRequests
+
+    /// Asks the owner of a request of the fleet to withdraw it, or to cancel its run.
+    ///
+    /// - Returns: the request as it was; its owner ends it within about a second if it lives.
+    func cancelInFleet(
+        _ request: String
+    ) async throws(OperatorRefusal) -> API.FleetCancellation
+
     /// The pauses in force, the oldest first.
     func pauses() async -> [Pause]
 

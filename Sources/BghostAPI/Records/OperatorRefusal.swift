@@ -51,6 +51,8 @@ package struct OperatorRefusal: Error, Equatable, Sendable, CustomStringConverti
         case noReceiver
         /// This host is in no fleet.
         case noFleet
+        /// No task of this host has requests that live in the fleet.
+        case noFleetRequests
         /// The fleet has no host of this name.
         case noSuchHost
         /// The fleet's store does not answer, so it is unknown whether something was done.

@@ -12,12 +12,14 @@ struct Cancel: ClientCommand {
         discussion: """
             The pending request, repetitions after failures, and what trigger has made. A run \
             under way is not touched: stop ends one. Dead letters are not touched: discard gives \
-            them up. A task with a schedule waits for its next time.
+            them up. A task with a schedule waits for its next time. --fleet takes the id of one request of \
+            a task with `inFleet`, as `bghost pending --fleet` lists it, and cancels it on whichever host it \
+            waits or runs.
             """
     )
 
     @Argument(
-        help: ArgumentHelp("The task.", valueName: "id"),
+        help: ArgumentHelp("The task, or with --fleet the request.", valueName: "id"),
         completion: .taskNames
     )
     var task: String?
@@ -30,6 +32,9 @@ struct Cancel: ClientCommand {
 
     @Flag(help: "All tasks.")
     var all = false
+
+    @Flag(help: "Cancel one request of the fleet, also one that runs.")
+    var fleet = false
 
     @Option(
         help: ArgumentHelp(
@@ -48,10 +53,14 @@ struct Cancel: ClientCommand {
         guard given == 1, tag != "", task != "" else {
             throw ValidationError("name one task, or give --tag or --all")
         }
+        guard !fleet || task != nil && expect == nil else {
+            throw ValidationError("--fleet needs the id of a request, and has no --expect")
+        }
         try DeadLetterOptions.check(expect)
     }
 
     func run() async throws {
+        if fleet, let task { return try await cancelInFleet(task) }
         try await ask { client, console in
             let answer =
                 if let tag {

@@ -13,7 +13,8 @@ struct Dead: ClientCommand {
         discussion: """
             `bghost redrive` retries them, `bghost discard` deletes them. All conditions that are given \
             must hold. A time is as in `bghost runs`. A page that does not have all of them ends with the \
-            cursor for the next one.
+            cursor for the next one. --fleet lists those of all hosts, by partition and id; `bghost redrive` and \
+            `bghost discard` work on the host that owns one.
             """
     )
 
@@ -40,6 +41,9 @@ struct Dead: ClientCommand {
 
     @OptionGroup var page: PageOptions
 
+    @Flag(help: "List those of all hosts of the fleet.")
+    var fleet = false
+
     @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
     var limit = 100
 
@@ -47,12 +51,23 @@ struct Dead: ClientCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        guard !fleet || plugin == nil && since == nil && until == nil else {
+            throw ValidationError("--fleet has no --plugin, --since or --until")
+        }
         guard (1...ControlLimits.deadLettersMax).contains(limit) else {
             throw ValidationError("--limit must be from 1 to \(ControlLimits.deadLettersMax)")
         }
     }
 
     func run() async throws {
+        if fleet {
+            return try await showFleetRequests(
+                isDead: true,
+                task: task,
+                cursor: page.cursor,
+                limit: limit
+            )
+        }
         try await ask { client, console in
             let answer = try await client.deadLetters(
                 task: task,

@@ -13,7 +13,9 @@ struct Pending: ClientCommand {
         abstract: "List pending requests, and what each waits for.",
         discussion: """
             Retries and manual runs are listed too. All conditions that are given must hold. A page that \
-            does not have all requests ends with the cursor for the next one.
+            does not have all requests ends with the cursor for the next one. --fleet lists the requests of \
+            tasks with `inFleet` on all hosts, also those that run, as the database has them; the host that \
+            owns one says with `bghost why` what it waits for.
             """
     )
 
@@ -49,6 +51,9 @@ struct Pending: ClientCommand {
 
     @OptionGroup var page: PageOptions
 
+    @Flag(help: "List what waits or runs on all hosts of the fleet, at most 1000 at a time.")
+    var fleet = false
+
     @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
     var limit = 1000
 
@@ -56,6 +61,15 @@ struct Pending: ClientCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if fleet {
+            guard plugin == nil, submitter == nil, tag == nil else {
+                throw ValidationError("--fleet has no --plugin, --submitter or --tag")
+            }
+            guard (1...ControlLimits.fleetRequestsMax).contains(limit) else {
+                let most = ControlLimits.fleetRequestsMax
+                throw ValidationError("--limit must be from 1 to \(most) with --fleet")
+            }
+        }
         guard (1...ControlLimits.pendingMax).contains(limit) else {
             throw ValidationError("--limit must be from 1 to \(ControlLimits.pendingMax)")
         }
@@ -66,6 +80,14 @@ struct Pending: ClientCommand {
     }
 
     func run() async throws {
+        if fleet {
+            return try await showFleetRequests(
+                isDead: false,
+                task: task,
+                cursor: page.cursor,
+                limit: limit
+            )
+        }
         try await ask { client, console in
             let answer = try await client.pending(
                 task: task,

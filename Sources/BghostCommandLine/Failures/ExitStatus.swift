@@ -43,7 +43,8 @@ package enum ExitStatus: Int32, Equatable, Sendable, CaseIterable {
         case .socketTaken, .notASocket, .socketFolder, .storeFailed, .notStored, .auditFailed,
             .backupFailed:
             self = .taken
-        case .manifestRefused, .needsRestart, .noDashboard, .noReceiver, .noFleet:
+        case .manifestRefused, .needsRestart, .noDashboard, .noReceiver, .noFleet,
+            .noFleetRequests:
             self = .badManifest
         case .unavailable, .tooManyPending, .tooManyFollowers, .stopping, .fleetUnanswered:
             self = .tryLater

@@ -29,7 +29,7 @@ extension Endpoint {
             .resume, .act:
             .withChange
         case .expire, .stop, .reload, .backup, .simulateFact, .simulateClock, .testNotification,
-            .testAlerts, .drainHost, .undrainHost,
+            .testAlerts, .drainHost, .undrainHost, .cancelFleetRequest,
             .cancelTransfer, .retryTransfer:
             .around
         case .drain: .before
@@ -38,7 +38,7 @@ extension Endpoint {
             .starts, .days, .past, .plan, .pending, .dead, .checkpoints, .throttle, .uses, .why,
             .outbox,
             .transfers, .logs,
-            .audit, .checkAudit, .fleet, .pauses, .drainStatus, .alerts:
+            .audit, .checkAudit, .fleet, .fleetRequests, .pauses, .drainStatus, .alerts:
             .never
         }
     }
@@ -52,6 +52,7 @@ extension Endpoint {
         case .clearThrottle: "throttle clear"
         case .addUse: "uses add"
         case .clearUses: "uses clear"
+        case .cancelFleetRequest: "fleet cancel"
         case .drainHost: "fleet drain"
         case .undrainHost: "fleet undrain"
         case .simulateFact: "simulate fact"

@@ -17,6 +17,8 @@ package struct ControlLimits: Equatable, Sendable {
     static let pendingUsual = 1000
     package static let deadLettersMax = 1000
     static let deadLettersUsual = 100
+    package static let fleetRequestsMax = 1000
+    static let fleetRequestsUsual = 100
     package static let checkpointsMax = 1000
     static let checkpointsUsual = 100
     package static let transfersMax = 10_000

@@ -42,6 +42,14 @@ extension Endpoint {
         .limit(ControlLimits.deadLettersMax, default: ControlLimits.deadLettersUsual),
     ]
 
+    /// The keys of `GET /v1/fleet/requests`; those that are given must all hold.
+    static let fleetRequestKeys: [QueryKey] = [
+        .tasks,
+        QueryKey("state", "`dead`: dead letters. Absent, or `waiting`: what waits or runs."),
+        .cursor,
+        .limit(ControlLimits.fleetRequestsMax, default: ControlLimits.fleetRequestsUsual),
+    ]
+
     /// The keys of `GET /v1/checkpoints`; those that are given must all hold.
     static let checkpointKeys: [QueryKey] = [
         .tasks,
@@ -114,6 +122,23 @@ extension Query {
             cursor: try cursor(),
             limit: try number("limit", in: 1...ControlLimits.deadLettersMax)
                 ?? ControlLimits.deadLettersUsual
+        )
+    }
+
+    /// The question of `GET /v1/fleet/requests`.
+    func fleetRequestQuestion() throws(ControlFault) -> FleetRequestQuestion {
+        let isDead: Bool
+        switch text("state") {
+        case nil, "waiting": isDead = false
+        case "dead": isDead = true
+        default: throw .badRequest("`state` must be waiting or dead")
+        }
+        return FleetRequestQuestion(
+            isDead: isDead,
+            tasks: text("task").map { TaskFilter($0) },
+            cursor: try cursor(),
+            limit: try number("limit", in: 1...ControlLimits.fleetRequestsMax)
+                ?? ControlLimits.fleetRequestsUsual
         )
     }
 

@@ -41,6 +41,8 @@ enum Endpoint: String, CaseIterable, Sendable {
     case addUse = "POST /v1/tasks/:id/uses"
     case clearUses = "DELETE /v1/tasks/:id/uses"
     case fleet = "GET /v1/fleet"
+    case fleetRequests = "GET /v1/fleet/requests"
+    case cancelFleetRequest = "DELETE /v1/fleet/requests/:id"
     case drainHost = "POST /v1/fleet/hosts/:name/drain"
     case undrainHost = "DELETE /v1/fleet/hosts/:name/drain"
     case pauses = "GET /v1/pauses"
@@ -110,8 +112,8 @@ enum Endpoint: String, CaseIterable, Sendable {
         case .version, .alive, .ready, .health, .metrics, .submit, .runOfRequest, .run, .expire,
             .stop,
             .deleteCheckpoint,
-            .clearThrottle, .addUse, .clearUses, .fleet, .drainHost, .undrainHost, .pauses,
-            .drainStatus, .enable, .outbox,
+            .clearThrottle, .addUse, .clearUses, .fleet, .cancelFleetRequest, .drainHost,
+            .undrainHost, .pauses, .drainStatus, .enable, .outbox,
             .testNotification, .act, .alerts, .testAlerts,
             .cancelTransfer, .retryTransfer, .ticket, .beginSession, .endSession:
             []
@@ -140,6 +142,7 @@ enum Endpoint: String, CaseIterable, Sendable {
         case .pending: Self.pendingKeys
         case .cancelAll, .cancel, .cancelTag: [.expected]
         case .dead: Self.deadKeys
+        case .fleetRequests: Self.fleetRequestKeys
         case .checkpoints: Self.checkpointKeys
         case .throttle, .uses: [.task]
         case .redrive, .discard:

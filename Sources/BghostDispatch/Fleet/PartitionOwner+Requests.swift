@@ -79,13 +79,15 @@ extension PartitionOwner {
         guard let session else { return }
         nextLook = now + Self.lookPeriod
         call { store throws(FleetRefusal) in
-            try store.letters(limit: Self.lettersMax, session)
+            let letters = try store.letters(limit: Self.lettersMax, session)
+            return (letters, try store.cancels(limit: Self.lettersMax, session))
         } then: { owner, answer in
             guard owner.session?.incarnation == session.incarnation else { return }
             switch answer {
             case .failure(let refusal): owner.refused(refusal, session.incarnation)
-            case .success(let letters):
+            case .success((let letters, let cancels)):
                 for letter in letters { owner.deliver(letter) }
+                for cancel in cancels { owner.obey(cancel) }
                 if letters.count == Self.lettersMax { owner.nextLook = .zero }
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostBase
+package import BghostBase
 package import BghostFacts
 internal import BghostFleetRules
 internal import BghostLinux
@@ -31,6 +31,12 @@ package final class PartitionOwner {
 
     let settings: FleetSettings?
     let store: SharedPartitions?
+    /// Makes a store for a question of an operator, which must not hold up the calls of the lease.
+    let makeStore: (@Sendable () -> SharedPartitions)?
+    /// Where such questions wait for their answers; `nil` before the first one.
+    var questions: WorkThread?
+    /// Cancels the run of a request, and says whether it has one.
+    package var stopRun: (RunID) -> Bool = { _ in false }
     /// Says whether the daemon is the one with the name of this host, and whether that is drained.
     unowned let member: FleetMember
     /// Watches what requests require.
@@ -120,16 +126,18 @@ package final class PartitionOwner {
     var leftovers: ArraySlice<Request> = []
 
     /// - Parameters:
-    ///   - store: `nil` without tasks whose requests live in the fleet.
+    ///   - makeStore: `nil` without tasks whose requests live in the fleet. What it makes for a question is
+    ///     used on another thread, and only for that.
     ///   - watch: watches what requests require.
     package init(
         _ member: FleetMember,
-        _ store: SharedPartitions?,
+        _ makeStore: (@Sendable () -> SharedPartitions)?,
         _ commits: CommitQueue,
         watch: @escaping (RequirementSet) -> Void
     ) {
         self.member = member
-        self.store = store
+        self.makeStore = makeStore
+        store = makeStore?()
         self.commits = commits
         self.watch = watch
         settings = member.settings
@@ -162,6 +170,7 @@ package final class PartitionOwner {
     ///
     /// It returns after the answers, or when there is none: then the others wait for the lease.
     nonisolated(nonsending) func leave() async {
+        questions?.end()
         guard let thread else { return }
         isLeaving = true
         lease.leave()

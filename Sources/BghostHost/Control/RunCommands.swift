@@ -148,11 +148,7 @@ final class RunCommands {
     // MARK: Runs
 
     /// Cancels a run as an operator; `false` if it is not running.
-    func stop(_ id: RunID) -> Bool {
-        guard let run = runs.run(id: id) else { return false }
-        supervisor.handle(.stop(.user), of: run.number)
-        return true
-    }
+    func stop(_ id: RunID) -> Bool { supervisor.stop(runs.run(id: id)) }
 
     /// Cancels a run as if its time were over; `false` if it is not running.
     func expire(_ id: RunID) -> Bool {

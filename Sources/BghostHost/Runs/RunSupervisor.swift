@@ -71,6 +71,13 @@ final class RunSupervisor: SharesServices {
         self.onEnd = onEnd
     }
 
+    /// Cancels a run as an operator; `false` without one.
+    func stop(_ run: ActiveRun?) -> Bool {
+        guard let run else { return false }
+        handle(.stop(.user), of: run.number)
+        return true
+    }
+
     /// Whether the deadline of a run is the one that is armed.
     func isLive(_ number: UInt64, _ deadline: MonotonicInstant) -> Bool {
         runs.run(number)?.armed == deadline

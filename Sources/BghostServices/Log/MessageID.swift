@@ -61,6 +61,7 @@ package enum MessageID {
         "notification.failed": "a3b3a7d763d84f46b698cd1b21027289",
         "notification.undelivered": "f64b736e0183448f87d27580322ffe88",
         "output.limit": "4bb77ed31612423aaabf5cee1cbc4e05",
+        "partitions.cancelled": "6a0b9a4d5b9e4c7f8d21c35e90f4a7d3",
         "partitions.fenced": "f4d36681feebd19eb8bac68927fb27aa",
         "partitions.leased": "7bc403b3eec73a4ae98f28670df48b03",
         "partitions.lost": "81761b82ee097ad15386f031a92c9d90",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import BghostAPI
+import BghostBase
 import BghostModel
+import BghostPolicy
 
 extension APISamples {
     static let fleet: FleetStatus = {
@@ -34,6 +36,34 @@ extension APISamples {
         status.findings = status.diagnosis
         return status
     }()
+
+    static let fleetRequests: [API.FleetRequest] = ["pending", "running", "submitted", "dead"]
+        .enumerated().map { number, state in
+            let id = RunID(high: 0x0199_C0DE_0000_0000, low: UInt64(number + 1))
+            let isDead = state == "dead"
+            return API.FleetRequest(
+                state: state,
+                partition: 17 + number,
+                owner: state == "submitted" ? nil : "web-17",
+                run: ["running", "dead"].contains(state) ? RunID(high: 1, low: id.low) : nil,
+                reason: isDead ? "it failed 5 times" : "",
+                diedAt: isDead ? 1_795_262_400_000_000_000 : nil,
+                cancelled: state == "running",
+                request: API.Request(
+                    PendingRequest(
+                        id: id,
+                        task: "mail.\(number)",
+                        submittedAt: 1_795_262_300_000_000_000,
+                        parameters: #"{"to":"anna"}"#
+                    )
+                )
+            )
+        }
+
+    static let fleetCursor =
+        PageCursor.fleetRequest(pool: 0, number: 17, id: RunID(high: 1, low: 2)).text
+
+    static let fleetCancellation = API.FleetCancellation(changed: true, request: fleetRequests[0])
 
     /// The answer to a drain of web-17, or to its end.
     static func fleetDrain(_ isDrained: Bool) -> FleetDrain {

@@ -12,7 +12,7 @@ extension Endpoint {
             .drainHost, .undrainHost:
             .daemon
         case .submit, .trigger, .runOfRequest, .pending, .cancelAll, .cancel, .cancelTag, .why,
-            .plan:
+            .plan, .fleetRequests, .cancelFleetRequest:
             .requests
         case .runs, .starts, .days, .past, .run, .expire, .stop: .runs
         case .checkpoints, .deleteCheckpoint: .requests
@@ -83,6 +83,17 @@ extension Endpoint {
         case .addUse: "Records a use of a task's results now."
         case .clearUses: "Deletes the learned uses of a task."
         case .fleet: "The hosts of this host's fleet, asked of the fleet's database."
+        case .fleetRequests:
+            """
+            The requests of all hosts of the fleet that live there, asked of the fleet's database: what waits \
+            or runs, or the dead letters. At most 10000 rows are read for a page, so one may be empty although \
+            another one follows.
+            """
+        case .cancelFleetRequest:
+            """
+            Asks the host that owns a request of the fleet to withdraw it, or to cancel its run. The wish is in \
+            the fleet's database until the request has ended, so the next owner has it if that host dies.
+            """
         case .drainHost:
             """
             Drains a host of the fleet, also across its restarts: it claims no further start, and ends those \
@@ -166,7 +177,8 @@ extension Endpoint {
             .cancel, .cancelTag, .checkpoints, .deleteCheckpoint, .dead, .redrive, .discard,
             .throttle, .clearThrottle, .uses,
             .addUse,
-            .clearUses, .fleet, .drainHost, .undrainHost, .pauses, .pause, .resume, .disable,
+            .clearUses, .fleet, .fleetRequests, .cancelFleetRequest, .drainHost, .undrainHost,
+            .pauses, .pause, .resume, .disable,
             .enable, .drainStatus, .drain,
             .reload,
             .backup, .why, .plan, .simulateFact, .simulateClock,
@@ -243,6 +255,10 @@ extension Endpoint {
         case .clearThrottle: [.noSuchTask, .storeFailed, .notStored]
         case .addUse, .clearUses: [.noSuchTask, .notPermitted, .storeFailed, .notStored]
         case .fleet, .pauses, .drainStatus, .drain: []
+        case .fleetRequests:
+            [.noFleet, .noFleetRequests, .fleetUnanswered, .unavailable, .badCursor]
+        case .cancelFleetRequest:
+            [.noFleet, .noFleetRequests, .noSuchRequest, .fleetUnanswered, .unavailable]
         case .drainHost, .undrainHost: [.noFleet, .noSuchHost, .fleetUnanswered, .unavailable]
         case .pause: [.noSuchTask, .noSuchPlugin, .unavailable, .storeFailed, .notStored]
         case .resume: [.notPaused, .storeFailed, .notStored]

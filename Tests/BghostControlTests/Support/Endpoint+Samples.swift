@@ -107,6 +107,19 @@ extension Endpoint {
                 )
             )
         case .fleet: (200, Answer(Schema.fleet, API.Fleet(APISamples.fleet)))
+        case .fleetRequests:
+            (
+                200,
+                Answer(
+                    Schema.fleetRequests,
+                    API.FleetRequests(
+                        requests: Array(APISamples.fleetRequests.prefix(2)),
+                        next: APISamples.fleetCursor
+                    )
+                )
+            )
+        case .cancelFleetRequest:
+            (200, Answer(Schema.fleetCancel, APISamples.fleetCancellation))
         case .drainHost, .undrainHost:
             (
                 200,

@@ -108,6 +108,14 @@ struct RouteSubjects {
             "/v1/uses": (["/v1/uses", "/v1/uses?task=late.task"], ["/v1/uses?task=nosuch"]),
             "/v1/drain": (["/v1/drain"], ["/v1/drain?finish=true"]),
             "/v1/fleet": (["/v1/fleet"], ["/v1/fleet?task=a"]),
+            "/v1/fleet/requests": (
+                [],
+                [
+                    "/v1/fleet/requests", "/v1/fleet/requests?state=dead&limit=1",
+                    "/v1/fleet/requests?state=x", "/v1/fleet/requests?cursor=x",
+                    "/v1/fleet/requests?limit=0",
+                ]
+            ),
             "/v1/pauses": (["/v1/pauses"], ["/v1/pauses?task=a"]),
             "/v1/alerts": (["/v1/alerts"], ["/v1/alerts?task=a"]),
             "/v1/why": (
