@@ -143,4 +143,54 @@ import Testing
             await host.member.leave()
         }
     }
+
+    @Test func `A partition keeps its newest dead letters`() async throws {
+        try await ReactorActor.run { actor in
+            let world = PartitionWorld()
+            let host = PartitionHost("a", world, actor.reactor)
+            await host.begin()
+            _ = try await host.submit("job.1")
+            await host.wake()
+            let run = try #require(host.running.first?.record)
+            let partition = PartitionID(of: "job.1")
+            let most = PartitionOwner.deadMax
+            for number in 1...most {
+                let id = RunID(high: 3, low: UInt64(number))
+                let request = Request(
+                    id: id,
+                    task: "job.1",
+                    parameters: "{}",
+                    submittedAt: 1,
+                    priority: 500
+                )
+                let letter = DeadLetter(
+                    request: request,
+                    reason: "",
+                    run: id,
+                    diedAt: Int64(number)
+                )
+                host.owner.dead.set(letter, for: id, in: partition)
+            }
+            let request = Request(
+                id: run.request,
+                task: "job.1",
+                parameters: "{}",
+                submittedAt: 1,
+                priority: 500
+            )
+            var ended = run
+            ended.state = .ended
+            ended.outcome = .failed
+            ended.endedAt = 5_000
+            host.commits.commit([.runEnded(ended, then: .dead(request, reason: "why"))])
+            #expect(host.owner.dead.count(in: partition) == most + 1)
+            await ReactorActor.wait { host.owner.dead.count(in: partition) == most }
+            let left = host.owner.dead.values(in: partition)
+            #expect(left.contains { $0.request.id == run.request })
+            #expect(left.allSatisfy { $0.diedAt > 1 })
+            let lines = host.log.entries(matching: LogFilter(), limit: 100).map(\.event)
+            #expect(lines.count { $0 == "request.dropped" } == 1)
+            await host.settle()
+        }
+    }
 }

@@ -54,6 +54,9 @@ package final class CheckpointCommands {
     /// A plugin that saves nothing has none.
     private(set) var queues: [String: Queue] = [:]
 
+    /// How many runs are known whose checkpoints were refused; then the log names them again.
+    private static let refusedMax = 256
+    private var refused: Set<RunID> = []
     private let commits: CommitQueue
     private let history: HistoryReader
     private let clock: DaemonClock
@@ -96,8 +99,10 @@ package final class CheckpointCommands {
         then: @escaping (Bool) -> Void
     ) {
         let request = run.request
-        // The next owner of the request would not have it.
-        if commits.fleet?.has(request) == true { return then(false) }
+        if commits.fleet?.has(request) == true {
+            noteRefusal(run)
+            return then(false)
+        }
         let isIdle = turns[request] == nil
         if turns[request]?.waitingSave?.run.id == run.id {
             turns[request]?.waitingSave?.bytes = bytes
@@ -113,6 +118,21 @@ package final class CheckpointCommands {
             callers: [then]
         )
         if isIdle { enqueue(request, of: run.plugin) }
+    }
+
+    /// Notes once for each run that nothing of it is saved, because the next owner would not have it.
+    private func noteRefusal(_ run: RunRecord) {
+        if refused.count >= Self.refusedMax { refused = [] }
+        guard refused.insert(run.id).inserted else { return }
+        log.write(
+            .warning,
+            "checkpoint.refused",
+            "no checkpoint of request \(run.request) is saved: it lives in the fleet"
+                + " (`\"runs\": \"inFleet\"`), and another host that repeats it would not have the checkpoint;"
+                + " keep what must last in a store that all hosts reach",
+            task: run.task,
+            plugin: run.plugin
+        )
     }
 
     /// Has the waiting save of a request written after those of its plugin that wait already.

@@ -330,6 +330,7 @@ extension PartitionOwner {
             dead.set(letter, for: letter.request.id, in: partition)
         }
         nextLook = .zero
+        dropDead(in: partition)
         guard adoption.strangers > 0 else { return }
         log.write(
             .warning,

@@ -229,8 +229,32 @@ extension PartitionOwner {
                 diedAt: run.endedAt ?? 0
             )
             dead.set(letter, for: request.id, in: partition)
+            // The scheduler is in the middle of its decisions.
+            if dead.count(in: partition) > Self.deadMax {
+                reference.perform { $0.dropDead(in: partition) }
+            }
         default: break
         }
+    }
+
+    /// Drops the oldest dead letters of a partition that has too many.
+    func dropDead(in partition: PartitionID) {
+        let surplus = min(dead.count(in: partition) - Self.deadMax, Self.sliceMax)
+        guard surplus > 0, dispatcher.scheduler.owns(partition) else { return }
+        let oldest = dead.values(in: partition)
+            .sorted { ($0.diedAt, $0.request.id) < ($1.diedAt, $1.request.id) }
+            .prefix(surplus)
+        for letter in oldest {
+            log.write(
+                .warning,
+                "request.dropped",
+                "partition \(partition.number) of the fleet has \(Self.deadMax) dead letters, the most that"
+                    + " are kept: dropped the oldest, \(letter.request.id)",
+                task: letter.request.task
+            )
+        }
+        commits.commit(oldest.map { .discarded($0.request.id) })
+        reference.perform { $0.dropDead(in: partition) }
     }
 
     /// Handles what the store has kept by now.

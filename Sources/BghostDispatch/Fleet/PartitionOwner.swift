@@ -26,6 +26,8 @@ package final class PartitionOwner {
     static let postBytesMax = 16 << 20
     /// The most requests that are adopted in one turn.
     static let sliceMax = 1000
+    /// The most dead letters of a partition; the oldest ones are dropped.
+    static let deadMax = 1000
     /// The most partitions that are given back at a time.
     static let surplusMax = 32
 

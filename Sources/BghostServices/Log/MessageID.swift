@@ -17,6 +17,7 @@ package enum MessageID {
         "call.refused": "345b72048fd948ae9ad1d0626dde77c4",
         "clock.believed": "be5d6881714b43f8b960addc5eb96145",
         "clock.doubted": "1d9d7c8c8f0b4ab0836e350edd2f7421",
+        "checkpoint.refused": "c2b8e6f90d7a41538e64b1f7a05d93ce",
         "checkpoint.deleted": "a04eee47a481c88930e11a92b5058b20",
         "clock.set": "82519cce39b744178fb20e4e16bca113",
         "clock.simulated": "f89a69343cf44cb78da7a940cfedc42b",
