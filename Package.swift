@@ -842,7 +842,9 @@ let package = Package(
         ),
         .testTarget(
             name: "BghostModelTests",
-            dependencies: ["BghostFacts", "BghostModel", "CBghost"],
+            dependencies: [
+                "BghostBase", "BghostFacts", "BghostModel", "BghostTestSupport", "CBghost",
+            ],
             swiftSettings: swift
         ),
         .testTarget(
@@ -1068,7 +1070,7 @@ let package = Package(
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostModel", "BghostNotify",
-                "BghostOwnerSupport", "BghostPolicy", "BghostSchemas",
+                "BghostOwnerSupport", "BghostPlugin", "BghostPolicy", "BghostSchemas",
                 "BghostServices", "BghostStore", "BghostTestSupport", "BghostTransfer",
                 "BghostTransferBridge", "BghostTransferRules", "BghostWire",
             ],
@@ -1077,8 +1079,10 @@ let package = Package(
         .testTarget(
             name: "BghostControlTests",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCommand", "BghostCommandLine", "BghostControl",
-                "BghostDispatch", "BghostFacts", "BghostHost", "BghostLinux", "BghostManifest",
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostCommand", "BghostCommandLine",
+                "BghostControl", "BghostCrypto", "BghostDispatch", "BghostFacts",
+                "BghostFleetRules", "BghostFleetSupport", "BghostHost", "BghostLinux",
+                "BghostManifest",
                 "BghostMetrics", "BghostModel", "BghostNotify", "BghostOwnerSupport",
                 "BghostPluginCommand", "BghostPolicy", "BghostServices", "BghostStore",
                 "BghostTerminal", "BghostTestSupport", "BghostTransfer", "BghostTransferBridge",
@@ -1117,9 +1121,9 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostControl",
-                "BghostDispatch",
-                "BghostFacts", "BghostFuzz", "BghostHost", "BghostInspection", "BghostLinux",
-                "BghostModel", "BghostPolicy", "BghostServices", "BghostStore", "BghostTestSupport",
+                "BghostDispatch", "BghostFacts", "BghostFuzz",
+                "BghostHost", "BghostInspection", "BghostLinux", "BghostModel", "BghostNotify",
+                "BghostPolicy", "BghostServices", "BghostStore", "BghostTestSupport",
                 "BghostTraces", "BghostTransfer", "BghostTransferBridge", "BghostTransferRules",
                 "BghostTrust",
                 "BghostWire", "stormy-station",

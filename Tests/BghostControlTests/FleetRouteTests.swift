@@ -3,6 +3,8 @@
 @testable import BghostAPI
 import BghostBase
 import BghostControl
+import BghostDispatch
+import BghostFleetSupport
 @testable import BghostHost
 import BghostModel
 import BghostOwnerSupport
@@ -126,12 +128,37 @@ import Testing
     @Test func `Requests of all hosts are listed, in parts, and cancelled by their id`()
         async throws
     {
-        let samples = APISamples.fleetRequests
-        try await Serving.with(MemoryHost()) { serving in
+        let samples = FleetOfRequests.requests
+        let partitions = SharedPartitions(try FleetOfRequests.made())
+        let away = ScriptedFleet(
+            name: "web-18",
+            [.failure(FleetProblem(.unreachable, "no server"))]
+        )
+        // This host does not join, so it takes nothing of what the test asks for.
+        let host = try await TestHost.start {
+            $0.host.fleet = FleetSettings(connection: "", name: "web-18", lease: .seconds(600))
+        } configuration: {
+            $0.fleetLink = { _ in away }
+            $0.partitions = { partitions }
+        }
+        try await Serving.with(host) { serving in
             let waiting = try await serving.ask {
                 try await $0.fleetRequests(isDead: false).value
             }
-            #expect(waiting == API.FleetRequests(requests: Array(samples.prefix(3))))
+            #expect(waiting.next == nil)
+            let states = Dictionary(
+                uniqueKeysWithValues: waiting.requests.map { ($0.request.task, $0) }
+            )
+            #expect(
+                states.mapValues(\.state) == [
+                    "mail.0": "pending", "mail.1": "running", "mail.2": "submitted",
+                ]
+            )
+            #expect(states["mail.0"]?.owner == "web-17" && states["mail.0"]?.cancelled == false)
+            #expect(
+                states["mail.1"]?.cancelled == true && states["mail.1"]?.run == FleetSample.id(11)
+            )
+            #expect(states["mail.2"]?.owner == nil)
             let shown = try await command(["pending", "--fleet"], serving)
             #expect(shown.exitCode == 0)
             for part in ["STATE", "running, cancelled", "submitted", "none", "web-17", "mail.0"] {
@@ -139,21 +166,34 @@ import Testing
             }
             let dead = try await command(["dead", "--fleet"], serving)
             #expect(dead.output.contains("it failed 5 times") && dead.output.contains("mail.3"))
+            #expect(!dead.output.contains("mail.0"))
             let some = try await command(["pending", "mail.1", "--fleet", "--json"], serving)
             let json = try JSONReader.parse(some.output)
             #expect(json["schema"]?.string == "bghost.fleet.requests/1")
             #expect(json["requests"]?.array?.count == 1 && json["next"]?.isNull == true)
-            let part = try await command(["pending", "--fleet", "--limit", "1"], serving)
-            #expect(part.output.contains(APISamples.fleetCursor), "\(part)")
-            let next = ["pending", "--fleet", "--cursor", APISamples.fleetCursor]
-            #expect(try await command(next, serving).exitCode == 0)
-            let id = samples[0].request.id.description
+            var found: [String] = []
+            var next: String?
+            repeat {
+                let words =
+                    ["pending", "--fleet", "--limit", "1"] + (next.map { ["--cursor", $0] } ?? [])
+                let part = try JSONReader.parse(
+                    try await command(words + ["--json"], serving).output
+                )
+                found +=
+                    part["requests"]?.array?.compactMap { $0["request"]?["task"]?.string } ?? []
+                next = part["next"]?.string
+                if let next {
+                    #expect(try await command(words, serving).output.contains(next))
+                }
+            } while next != nil && found.count < 10
+            #expect(found == waiting.requests.map(\.request.task))
+            let id = samples[0].id.description
             let cancelled = try await command(["cancel", "--fleet", id], serving)
             #expect(
                 cancelled.output
                     == "request \(id) of mail.0 is cancelled; web-17 withdraws it within about a second\n"
             )
-            let again = samples[1].request.id.description
+            let again = samples[1].id.description
             let known = try await command(["cancel", "--fleet", again, "--json"], serving)
             #expect(try JSONReader.parse(known.output)["changed"]?.bool == false)
             let none = try await command(["cancel", "--fleet", "x"], serving)
