@@ -7,6 +7,12 @@ package import BghostModel
 /// Use it on one thread; a connection takes as long as the time limit of a call at most, but for the look-up
 /// of the server's name.
 package struct PostgreSQLConnector {
+    /// How long a migration may take, nanoseconds.
+    ///
+    /// It may have to read all rows, and the time limit of a call follows from the lease: one that never ends in
+    /// time would be tried for ever.
+    private static let migrationTimeout: UInt64 = 600_000_000_000
+
     /// A connection string of libpq.
     private let connection: String
     private let schema: SchemaVersions
@@ -40,7 +46,11 @@ package struct PostgreSQLConnector {
         }
         var present = greeting[3] == "t" ? try version(session) : "0"
         if let number = present.flatMap({ Int($0) }), number < schema.version {
-            try session.run(schema.migration)
+            let (call, whole) = (timeout / 1_000_000, Self.migrationTimeout / 1_000_000)
+            // It waits for no lock for longer than for any other answer: hosts of the earlier version work on.
+            try session.limit(statement: whole, lock: call)
+            try session.run(schema.migration, timeout: Self.migrationTimeout)
+            try session.limit(statement: call, lock: 0)
             present = try version(session)
         }
         guard present == "\(schema.version)" else { throw schema.otherVersion(present) }

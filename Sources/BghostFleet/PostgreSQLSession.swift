@@ -103,15 +103,27 @@ package final class PostgreSQLSession {
         return try answer()
     }
 
-    /// Sends statements without parameters, which are one transaction.
-    func run(_ statements: String) throws(FleetProblem) {
-        refusedState = nil
-        guard library.sendQuery(connection, statements) == 1 else { throw broken() }
-        _ = try answer()
+    /// Sets the server's time limits of a statement and of its waits for locks, milliseconds; 0 is none.
+    func limit(statement: UInt64, lock: UInt64) throws(FleetProblem) {
+        let setting = """
+            SELECT set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false)
+            """
+        // The answer repeats the values.
+        _ = try rows(setting, ["\(statement)", "\(lock)"])
     }
 
-    private func answer() throws(FleetProblem) -> [Row] {
-        let deadline = Self.now + timeout
+    /// Sends statements without parameters, which are one transaction.
+    ///
+    /// - Parameter timeout: the time limit of this call, nanoseconds; `nil` for that of each call.
+    func run(_ statements: String, timeout: UInt64? = nil) throws(FleetProblem) {
+        refusedState = nil
+        guard library.sendQuery(connection, statements) == 1 else { throw broken() }
+        _ = try answer(timeout)
+    }
+
+    /// - Parameter timeout: `nil` for the time limit of each call.
+    private func answer(_ timeout: UInt64? = nil) throws(FleetProblem) -> [Row] {
+        let deadline = Self.now + (timeout ?? self.timeout)
         while true {
             let left = library.flush(connection)
             guard left >= 0 else { throw broken() }
@@ -209,8 +221,8 @@ package final class PostgreSQLSession {
         // read_only_sql_transaction
         case "25006":
             return FleetProblem(.readOnly, "the server cannot be written to: \(text)")
-        // query_canceled, by the time limit of the session
-        case "57014":
+        // query_canceled and lock_not_available, by the time limits of the session
+        case "57014", "55P03":
             return FleetProblem(.unreachable, "the server has not answered in time: \(text)")
         // admin_shutdown, crash_shutdown, cannot_connect_now
         case "57P01", "57P02", "57P03":

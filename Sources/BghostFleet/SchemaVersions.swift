@@ -13,8 +13,8 @@ package struct SchemaVersions: Sendable {
     private let lock: Int
 
     /// - Parameters:
-    ///   - steps: released ones never change. Each is statements of PL/pgSQL that end in a short time, since
-    ///     all of them must end within the time limit of a statement.
+    ///   - steps: released ones never change. Each is statements of PL/pgSQL. All of them must end within ten
+    ///     minutes, and what they lock stops all hosts for that long.
     ///   - lock: another number for each schema.
     package init(name: String, steps: [String], lock: Int) {
         self.name = name

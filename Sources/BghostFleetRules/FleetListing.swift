@@ -93,6 +93,18 @@ package struct FleetCancel: Equatable, Sendable {
     }
 }
 
+/// A part of the cancels for a host.
+package struct FleetCancelPage: Equatable, Sendable {
+    package var cancels: [FleetCancel]
+    /// The request after which the next part begins, also after an empty one; `nil` after the last one.
+    package var next: RunID?
+
+    package init(cancels: [FleetCancel], next: RunID?) {
+        self.cancels = cancels
+        self.next = next
+    }
+}
+
 /// The answer to `cancel`.
 package struct FleetCancelAnswer: Equatable, Sendable {
     /// The request as it was.

@@ -87,13 +87,21 @@ extension MemoryFleet {
         return posted.first { $0.letter.request.id == request }.map { listed($0.letter) }
     }
 
-    package mutating func cancels(limit: Int, _ session: HostSession) -> [FleetCancel] {
+    package mutating func cancels(
+        after request: RunID?,
+        limit: Int,
+        _ session: HostSession
+    ) -> FleetCancelPage {
         let own = cancelled.filter { cancel in
             let partition = PartitionID(of: cancel.task, partitions: partitions)
             return ownerships[partition]?.owner == session.host
-        }
+                && request.map { cancel.request > $0 } ?? true
+        }.sorted { $0.request < $1.request }.prefix(limit)
         let open = own.filter { find($0.request).map { $0.state != .dead } ?? false }
         cancelled.removeAll { own.contains($0) && !open.contains($0) }
-        return Array(open.prefix(limit))
+        return FleetCancelPage(
+            cancels: Array(open),
+            next: own.count == limit ? own.last?.request : nil
+        )
     }
 }

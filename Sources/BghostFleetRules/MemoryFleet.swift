@@ -262,11 +262,16 @@ package struct MemoryFleet: PartitionStore, Sendable {
         }
     }
 
-    package func letters(limit: Int, _ session: HostSession) -> [FleetLetter] {
-        let own = posted.lazy.map(\.letter).filter { [ownerships, partitions] letter in
-            ownerships[letter.partition(of: partitions)]?.owner == session.host
+    package func letters(
+        after number: Int64,
+        limit: Int,
+        _ session: HostSession
+    ) -> [WaitingLetter] {
+        let own = posted.lazy.filter { [ownerships, partitions] posted in
+            posted.number > number
+                && ownerships[posted.letter.partition(of: partitions)]?.owner == session.host
         }
-        return Array(own.prefix(limit))
+        return own.prefix(limit).map { WaitingLetter($0.number, $0.letter) }
     }
 
     // MARK: Requests

@@ -86,8 +86,16 @@ package protocol PartitionStore {
 
     /// Submissions for the partitions that a host owns, in the order in which they were posted.
     ///
-    /// - Parameter limit: the most to return, 1 or more.
-    mutating func letters(limit: Int, _ session: HostSession) throws(FleetRefusal) -> [FleetLetter]
+    /// A later submission may get a smaller number: who has read to the end begins anew.
+    ///
+    /// - Parameters:
+    ///   - number: only what was posted after this one; -1 for all.
+    ///   - limit: the most to return, 1 or more.
+    mutating func letters(
+        after number: Int64,
+        limit: Int,
+        _ session: HostSession
+    ) throws(FleetRefusal) -> [WaitingLetter]
 
     /// The names of the hosts that own partitions.
     mutating func owners() throws(FleetRefusal) -> [PartitionID: String]
@@ -105,11 +113,25 @@ package protocol PartitionStore {
 
     /// The cancels for the partitions that a host owns; those whose requests have ended are forgotten.
     ///
-    /// - Parameter limit: the most to return, 1 or more.
+    /// - Parameters:
+    ///   - request: only those of requests after this one; `nil` for all.
+    ///   - limit: the most to read, 1 or more.
     mutating func cancels(
+        after request: RunID?,
         limit: Int,
         _ session: HostSession
-    ) throws(FleetRefusal) -> [FleetCancel]
+    ) throws(FleetRefusal) -> FleetCancelPage
+}
+
+/// A submission that waits, with its place among the others.
+package struct WaitingLetter: Equatable, Sendable {
+    package let number: Int64
+    package let letter: FleetLetter
+
+    package init(_ number: Int64, _ letter: FleetLetter) {
+        self.number = number
+        self.letter = letter
+    }
 }
 
 /// A submission for the host that owns its partition.

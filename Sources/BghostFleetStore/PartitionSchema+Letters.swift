@@ -50,14 +50,18 @@ extension PartitionSchema {
     /// $1 letters.
     static let post = "SELECT bghost_partitions.post($1::json)"
 
-    /// $1 host, $2 limit.
+    /// $1 host, $2 the number after which it begins, $3 limit.
     ///
-    /// It reads what waits for the host, and not what waits for others, whose owner may be gone for long.
+    /// It reads what waits for the host, and not what waits for others, whose owner may be gone for long; of each
+    /// of its partitions the entries of an index, and the submissions of the answer only.
     static let waitingLetters = """
-        SELECT i.id, i.body FROM bghost_partitions.partition p CROSS JOIN LATERAL (
-            SELECT r.seq, r.id, r.body FROM bghost_partitions.inbox r
-            WHERE r.pool = p.pool AND r.number = p.number ORDER BY r.seq LIMIT $2::int
-        ) i WHERE p.owner = $1::int ORDER BY i.seq LIMIT $2::int
+        SELECT b.id, b.seq, b.body FROM (
+            SELECT l.seq FROM bghost_partitions.partition p CROSS JOIN LATERAL (
+                SELECT r.seq FROM bghost_partitions.inbox r
+                WHERE r.pool = p.pool AND r.number = p.number AND r.seq > $2::bigint
+                ORDER BY r.seq LIMIT $3::int
+            ) l WHERE p.owner = $1::int ORDER BY l.seq LIMIT $3::int
+        ) i JOIN bghost_partitions.inbox b ON b.seq = i.seq ORDER BY b.seq
         """
 
     /// Deletes some runs that ended before $1, Unix nanoseconds.

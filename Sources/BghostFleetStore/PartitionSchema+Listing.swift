@@ -6,6 +6,9 @@ internal import BghostFleetRules
 extension PartitionSchema {
     /// The index of dead letters has no column that changes with each run: such an update would have to write
     /// all indexes.
+    ///
+    /// The tables are locked in the order in which a batch uses them, so neither waits for the other
+    /// for ever.
     static let listing = """
         CREATE TABLE bghost_partitions.cancel (
             request text COLLATE "C" PRIMARY KEY,
@@ -14,9 +17,9 @@ extension PartitionSchema {
             task text NOT NULL
         );
         CREATE INDEX cancel_partition ON bghost_partitions.cancel (pool, number);
-        CREATE INDEX inbox_partition ON bghost_partitions.inbox (pool, number, seq);
         CREATE INDEX request_dead ON bghost_partitions.request (pool, number, id)
             WHERE letter IS NOT NULL;
+        CREATE INDEX inbox_partition ON bghost_partitions.inbox (pool, number, seq);
         """
 
     /// The owner of the partition of `s`, and whether an operator has cancelled its request.
@@ -100,7 +103,7 @@ extension PartitionSchema {
         ON CONFLICT DO NOTHING RETURNING 1
         """
 
-    /// $1 host, $2 limit.
+    /// $1 host, $2 the request after which it begins, or "", $3 limit.
     ///
     /// Those whose requests have ended are deleted.
     static let cancels = """
@@ -111,10 +114,11 @@ extension PartitionSchema {
                 OR EXISTS (SELECT FROM bghost_partitions.inbox i WHERE i.id = c.request) AS is_open
             FROM bghost_partitions.cancel c
             JOIN bghost_partitions.partition p ON p.pool = c.pool AND p.number = c.number
-            WHERE p.owner = $1::int ORDER BY c.request LIMIT $2::int
+            WHERE p.owner = $1::int AND c.request > $2::text COLLATE "C"
+            ORDER BY c.request LIMIT $3::int
         ), done AS (
             DELETE FROM bghost_partitions.cancel c USING own o WHERE c.request = o.request AND NOT o.is_open
         )
-        SELECT o.request, o.task FROM own o WHERE o.is_open
+        SELECT o.request, o.task, o.is_open FROM own o ORDER BY o.request
         """
 }

@@ -173,15 +173,20 @@ extension PostgreSQLPartitions {
     }
 
     package func cancels(
+        after request: RunID?,
         limit: Int,
         _ session: HostSession
-    ) throws(FleetRefusal) -> [FleetCancel] {
+    ) throws(FleetRefusal) -> FleetCancelPage {
+        let values = ["\(session.host)", request.map { "\($0)" } ?? "", "\(limit)"]
+        let found = try rows(PartitionSchema.cancels, values)
         var cancels: [FleetCancel] = []
-        for row in try rows(PartitionSchema.cancels, ["\(session.host)", "\(limit)"]) {
+        var last: RunID?
+        for row in found {
             guard let id = (row[0] ?? "").asRunID, let task = row[1] else { continue }
-            cancels.append(FleetCancel(id, task: task))
+            last = id
+            if row[2] == "t" { cancels.append(FleetCancel(id, task: task)) }
         }
-        return cancels
+        return FleetCancelPage(cancels: cancels, next: found.count == limit ? last : nil)
     }
 }
 

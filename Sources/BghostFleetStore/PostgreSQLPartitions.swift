@@ -176,13 +176,17 @@ package final class PostgreSQLPartitions: PartitionStore {
     }
 
     package func letters(
+        after number: Int64,
         limit: Int,
         _ session: HostSession
-    ) throws(FleetRefusal) -> [FleetLetter] {
-        var letters: [FleetLetter] = []
-        for row in try rows(PartitionSchema.waitingLetters, ["\(session.host)", "\(limit)"]) {
+    ) throws(FleetRefusal) -> [WaitingLetter] {
+        var letters: [WaitingLetter] = []
+        let values = ["\(session.host)", "\(number)", "\(limit)"]
+        for row in try rows(PartitionSchema.waitingLetters, values) {
+            let place: Int64 = try self.number(row, 1)
             do {
-                letters.append(try BatchText.value(FleetLetter.self, (row.last ?? nil) ?? ""))
+                let letter = try BatchText.value(FleetLetter.self, (row.last ?? nil) ?? "")
+                letters.append(WaitingLetter(place, letter))
             } catch {
                 throw unreadable((row.first ?? nil) ?? "", ["inbox"])
             }

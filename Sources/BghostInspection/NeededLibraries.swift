@@ -123,7 +123,7 @@ struct NeededLibraries {
     /// Refuses a library in a relative folder: the loader takes it from below the current folder of the process, which
     /// is this one for a plugin in the daemon, and `/` for a worker.
     ///
-    /// An empty folder is not refused: libraries that were taken from where CMake built them have it.
+    /// Such a folder alone is not refused: libraries that were taken from where CMake built them have empty ones.
     private func checkRelative(_ folder: String, _ name: String, for image: Image) throws(Untrusted)
     {
         let places = ["\(folder)/\(name)", "/\(folder)/\(name)"]

@@ -20,7 +20,8 @@ extension Metric {
         "bghost_fleet_partitions_ownerless",
         .gauge,
         only: condition + " and a lease",
-        help: "The partitions of requests that no host owns, as of the last claim of this one."
+        help:
+            "The partitions of requests that have had no owner for a lease, as of the last claim of this host."
     )
     static let partitionsLeaseLosses = Metric(
         "bghost_fleet_partitions_lease_losses",

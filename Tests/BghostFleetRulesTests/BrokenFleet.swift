@@ -16,6 +16,7 @@ struct BrokenFleet: PartitionStore {
         case ignoresNonces, claimsOnOldConnection, refusesUnanswered
         case losesLetters, doublesLetters, showsAllLetters, keepsTakenLetters, namesNoOwners
         case listsNoRuns, listsOnlyFirstPart, listsAllTasks, losesCancels, showsAllCancels
+        case showsFirstLettersOnly, showsFirstCancelsOnly
     }
 
     struct Harness: FleetHarness {
@@ -172,9 +173,11 @@ struct BrokenFleet: PartitionStore {
         try fleet.post(letters)
     }
 
-    func letters(limit: Int, _ session: HostSession) -> [FleetLetter] {
-        let all = sessions.flatMap { fleet.letters(limit: limit, $0) }
-        return flaw == .showsAllLetters ? all : fleet.letters(limit: limit, session)
+    func letters(after number: Int64, limit: Int, _ session: HostSession) -> [WaitingLetter] {
+        let number = flaw == .showsFirstLettersOnly ? -1 : number
+        let all = sessions.flatMap { fleet.letters(after: number, limit: limit, $0) }
+        return flaw == .showsAllLetters
+            ? all : fleet.letters(after: number, limit: limit, session)
     }
 
     // MARK: Questions
@@ -190,12 +193,23 @@ struct BrokenFleet: PartitionStore {
 
     mutating func cancel(_ request: RunID) -> FleetCancelAnswer? { fleet.cancel(request) }
 
-    mutating func cancels(limit: Int, _ session: HostSession) -> [FleetCancel] {
-        switch flaw {
-        case .losesCancels: []
-        case .showsAllCancels: sessions.flatMap { fleet.cancels(limit: limit, $0) }
-        default: fleet.cancels(limit: limit, session)
+    mutating func cancels(
+        after request: RunID?,
+        limit: Int,
+        _ session: HostSession
+    ) -> FleetCancelPage {
+        var page = fleet.cancels(
+            after: flaw == .showsFirstCancelsOnly ? nil : request,
+            limit: limit,
+            session
+        )
+        if flaw == .losesCancels { page.cancels = [] }
+        if flaw == .showsAllCancels {
+            page.cancels = sessions.flatMap {
+                fleet.cancels(after: request, limit: limit, $0).cancels
+            }
         }
+        return page
     }
 
     // MARK: Requests

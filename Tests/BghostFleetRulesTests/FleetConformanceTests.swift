@@ -48,6 +48,8 @@ import Testing
         "lists the tasks that are asked for": .listsAllTasks,
         "keeps a cancel until its request has ended": .losesCancels,
         "shows cancels to the owner": .showsAllCancels,
+        "shows submissions in parts": .showsFirstLettersOnly,
+        "shows cancels in parts": .showsFirstCancelsOnly,
     ]
 
     @Test func `Each check has an error, and each error a check`() {

@@ -140,7 +140,7 @@ import Testing
         let plan = try looking.rows(
             "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) "
                 + PartitionSchema.waitingLetters.replacing("$1::int", with: "\(session.host)")
-                .replacing("$2::int", with: "256"),
+                .replacing("$2::bigint", with: "-1").replacing("$3::int", with: "256"),
             []
         ).compactMap(\.first).compactMap(\.self)
         let scan = plan.first { $0.contains("inbox_partition") } ?? ""

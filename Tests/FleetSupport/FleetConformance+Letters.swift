@@ -14,6 +14,7 @@ extension FleetConformance {
             Check("keeps submissions until a batch takes them") { try $0.keepsLetters() },
             Check("keeps a submission once that is posted again") { try $0.keepsLettersOnce() },
             Check("shows submissions to their owner") { try $0.showsLettersToOwners() },
+            Check("shows submissions in parts") { try $0.showsLettersInParts() },
             Check("a submission is taken once") { try $0.takesLettersOnce() },
             Check("names the owners") { try $0.namesOwners() },
         ]
@@ -80,6 +81,22 @@ extension FleetConformance {
             expect(!own.isEmpty)
             expect(try harness.store.letters(limit: 100, session) == own)
         }
+    }
+
+    /// What an owner cannot take does not hide what comes after it.
+    func showsLettersInParts() throws {
+        let session = try owner()
+        let letters = (1...7).map { Self.letter($0, task: "t\($0)") }
+        try harness.store.post(letters)
+        var (found, last): ([FleetLetter], Int64) = ([], -1)
+        for count in [3, 3, 1, 0] {
+            let part = try harness.store.letters(after: last, limit: 3, session)
+            expect(part.count == count)
+            expect(part.allSatisfy { $0.number > last })
+            found += part.map(\.letter)
+            last = part.last?.number ?? last
+        }
+        expect(found == letters)
     }
 
     func takesLettersOnce() throws {

@@ -16,6 +16,7 @@ extension FleetConformance {
             Check("lists the tasks that are asked for") { try $0.listsTasks() },
             Check("keeps a cancel until its request has ended") { try $0.keepsCancels() },
             Check("shows cancels to the owner") { try $0.showsCancelsToOwners() },
+            Check("shows cancels in parts") { try $0.showsCancelsInParts() },
         ]
     }
 
@@ -179,5 +180,23 @@ extension FleetConformance {
             expect(!own.isEmpty && shown == own.map(\.request.id).sorted())
             expect(try harness.store.cancels(limit: 2, session).count == 2)
         }
+    }
+
+    /// Parts also have those whose requests have ended, but do not show them.
+    func showsCancelsInParts() throws {
+        let session = try owner()
+        let letters = (1...7).map { FleetLetter(FleetSample.request($0, task: "t\($0)"), .append) }
+        try harness.store.post(letters)
+        for letter in letters.reversed() {
+            expect(try harness.store.cancel(letter.request.id) != nil)
+        }
+        var (found, next): ([RunID], RunID?) = ([], nil)
+        for count in [3, 3, 1] {
+            let part = try harness.store.cancels(after: next, limit: 3, session)
+            expect(part.cancels.count == count && (part.next == nil) == (count == 1))
+            found += part.cancels.map(\.request)
+            next = part.next
+        }
+        expect(found == letters.map(\.request.id))
     }
 }

@@ -94,7 +94,8 @@ enum FileChecks {
     }
 
     private static func libraries(_ stage: Stage) throws(Finding) {
-        for folder in try stage.image().folders {
+        // CMake pads a search path with empty folders, which are the current one.
+        for folder in try stage.image().folders where folder != "." {
             guard folder.hasPrefix("/") else {
                 throw Finding.failed(
                     "it looks for libraries in `\(folder)`, a folder that begins wherever the host is"

@@ -110,8 +110,17 @@ extension PartitionOwner {
         guard isActive, !isLeaving else {
             throw OperatorRefusal(.unavailable, "this host joins or leaves its fleet now")
         }
+        guard asked < Self.askedMax else {
+            throw OperatorRefusal(
+                .fleetUnanswered,
+                "\(asked) questions wait for the fleet's database, which does not answer or is slow",
+                fix: remedy
+            )
+        }
         let thread = questions ?? WorkThread()
         questions = thread
+        asked += 1
+        defer { asked -= 1 }
         let answer = await withCheckedContinuation { reply in
             thread.perform { reply.resume(returning: makeStore().call(question)) }
         }
@@ -128,33 +137,39 @@ extension PartitionOwner {
 
     // MARK: Cancels
 
-    /// Ends a request that an operator has cancelled on any host, if this host has it.
+    /// Ends the requests that operators have cancelled on any host, as far as this host has them.
     ///
-    /// The store lists the cancel until its request has ended. So a run that fails while it is being stopped,
+    /// The store lists a cancel until its request has ended. So a run that fails while it is being stopped,
     /// and is to be repeated, is withdrawn by the next look.
-    func obey(_ cancel: FleetCancel) {
-        guard requests.partition(of: cancel.request) != nil else { return }
-        guard !stopRun(cancel.request) else { return }
-        guard withdraw(cancel) else { return }
-        log.write(
-            .info,
-            "partitions.cancelled",
-            "an operator has cancelled request \(cancel.request) in the fleet",
-            task: cancel.task
-        )
+    func obey(_ cancels: [FleetCancel]) {
+        var waiting: [String: Set<RunID>] = [:]
+        for cancel in cancels where requests.partition(of: cancel.request) != nil {
+            guard !stopRun(cancel.request) else { continue }
+            waiting[cancel.task, default: []].insert(cancel.request)
+        }
+        for (task, ids) in waiting.sorted(by: { $0.key < $1.key }) {
+            for id in withdraw(ids, of: task) {
+                log.write(
+                    .info,
+                    "partitions.cancelled",
+                    "an operator has cancelled request \(id) in the fleet",
+                    task: task
+                )
+            }
+        }
     }
 
-    /// Withdraws one waiting request, and leaves the others of its task as they are.
+    /// Withdraws some waiting requests of a task, and leaves its others as they are: O(requests of the task).
     ///
     /// The scheduler withdraws all of a task; those that are not meant are given back to it. The store sees only
-    /// the one: the others are pending there all the time.
+    /// the ones that are: the others are pending there all the time.
     ///
-    /// - Returns: whether it waited.
-    private func withdraw(_ cancel: FleetCancel) -> Bool {
+    /// - Returns: those of them that waited.
+    private func withdraw(_ requests: Set<RunID>, of task: String) -> [RunID] {
         let (withdrawn, effects) = dispatcher.propose { scheduler, now, effects in
-            scheduler.withdrawAll(of: [cancel.task], now: now, &effects)
+            scheduler.withdrawAll(of: [task], now: now, &effects)
         }
-        let others = withdrawn.requests.filter { $0.id != cancel.request }
+        let others = withdrawn.requests.filter { !requests.contains($0.id) }
         let ids = Set(others.map(\.id))
         commits.commit(
             withdrawn.changes.filter { change in
@@ -171,7 +186,7 @@ extension PartitionOwner {
             }
         )
         if !others.isEmpty { decide(.adopted(others)) }
-        return others.count < withdrawn.requests.count
+        return withdrawn.requests.map(\.id).filter { requests.contains($0) }
     }
 }
 

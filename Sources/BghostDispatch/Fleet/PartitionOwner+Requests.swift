@@ -78,34 +78,50 @@ extension PartitionOwner {
     func look(_ now: MonotonicInstant) {
         guard let session else { return }
         nextLook = now + Self.lookPeriod
+        let (number, request) = (lettersAfter, cancelsAfter)
         call { store throws(FleetRefusal) in
-            let letters = try store.letters(limit: Self.lettersMax, session)
-            return (letters, try store.cancels(limit: Self.lettersMax, session))
+            let letters = try store.letters(after: number, limit: Self.lettersMax, session)
+            return (letters, try store.cancels(after: request, limit: Self.lettersMax, session))
         } then: { owner, answer in
             guard owner.session?.incarnation == session.incarnation else { return }
             switch answer {
             case .failure(let refusal): owner.refused(refusal, session.incarnation)
             case .success((let letters, let cancels)):
-                for letter in letters { owner.deliver(letter) }
-                for cancel in cancels { owner.obey(cancel) }
-                if letters.count == Self.lettersMax { owner.nextLook = .zero }
+                owner.looked(letters)
+                owner.cancelsAfter = cancels.next
+                owner.obey(cancels.cancels)
             }
         }
     }
 
+    /// Passes on what a look has found, and notes where the next one begins.
+    ///
+    /// What this host cannot take, such as requests of tasks that it does not have, stays where it is; the looks
+    /// go on behind it, and begin anew at the end.
+    private func looked(_ letters: [WaitingLetter]) {
+        var hasDelivered = false
+        for waiting in letters where deliver(waiting.letter) { hasDelivered = true }
+        let isPart = letters.count == Self.lettersMax
+        lettersAfter = isPart ? letters.last?.number ?? -1 : -1
+        if isPart, hasDelivered { nextLook = .zero }
+    }
+
     /// Passes a submission to the scheduler, if this host owns its partition as a whole.
-    private func deliver(_ letter: FleetLetter) {
+    ///
+    /// - Returns: whether it does.
+    private func deliver(_ letter: FleetLetter) -> Bool {
         let request = letter.request
         guard !taken.contains(request.id),
             let partition = dispatcher.scheduler.partition(of: request.task),
             dispatcher.scheduler.owns(partition), adoption?.grant.partition != partition
-        else { return }
+        else { return false }
         taken.insert(request.id)
         inbound.remove(request.id)
         queue.take(letter: request.id, in: partition)
         watch(request.requirements)
         decide(.delivered(request, letter.onConflict))
         schedule()
+        return true
     }
 
     // MARK: Questions
@@ -237,24 +253,34 @@ extension PartitionOwner {
         }
     }
 
-    /// Drops the oldest dead letters of a partition that has too many.
+    /// Drops the oldest dead letters of a partition that has too many: mostly one, and many after an update of a
+    /// bghost that kept them all.
     func dropDead(in partition: PartitionID) {
-        let surplus = min(dead.count(in: partition) - Self.deadMax, Self.sliceMax)
-        guard surplus > 0, dispatcher.scheduler.owns(partition) else { return }
-        let oldest = dead.values(in: partition)
-            .sorted { ($0.diedAt, $0.request.id) < ($1.diedAt, $1.request.id) }
-            .prefix(surplus)
-        for letter in oldest {
-            log.write(
-                .warning,
-                "request.dropped",
-                "partition \(partition.number) of the fleet has \(Self.deadMax) dead letters, the most that"
-                    + " are kept: dropped the oldest, \(letter.request.id)",
-                task: letter.request.task
-            )
-        }
-        commits.commit(oldest.map { .discarded($0.request.id) })
-        reference.perform { $0.dropDead(in: partition) }
+        let surplus = dead.count(in: partition) - Self.deadMax
+        guard surplus > 0 else { return }
+        let letters = dead.values(in: partition)
+        let oldest =
+            surplus == 1
+            ? letters.min { $0.isOlder(than: $1) }.map { [$0] } ?? []
+            : Array(letters.sorted { $0.isOlder(than: $1) }.prefix(surplus))
+        let what = surplus == 1 ? "the oldest, \(oldest[0].request.id)" : "the \(surplus) oldest"
+        log.write(
+            .warning,
+            "request.dropped",
+            "partition \(partition.number) of the fleet has \(Self.deadMax) dead letters, the most that are"
+                + " kept: dropped \(what)",
+            task: surplus == 1 ? oldest[0].request.task : nil
+        )
+        drop(oldest.map(\.request.id)[...], in: partition)
+    }
+
+    private func drop(_ letters: ArraySlice<RunID>, in partition: PartitionID) {
+        // Without the partition, or after this host has left, they are the next owner's.
+        guard thread != nil, !letters.isEmpty, dispatcher.scheduler.owns(partition) else { return }
+        let now = letters.prefix(Self.sliceMax).filter { dead.partition(of: $0) != nil }
+        commits.commit(now.map { .discarded($0) })
+        let rest = letters.dropFirst(Self.sliceMax)
+        reference.perform { $0.drop(rest, in: partition) }
     }
 
     /// Handles what the store has kept by now.
@@ -298,5 +324,11 @@ extension PartitionOwner {
             owner.apply(effects)
             owner.advance()
         }
+    }
+}
+
+extension DeadLetter {
+    fileprivate func isOlder(than other: DeadLetter) -> Bool {
+        (diedAt, request.id) < (other.diedAt, other.request.id)
     }
 }

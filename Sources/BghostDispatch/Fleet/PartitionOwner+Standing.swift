@@ -27,16 +27,20 @@ extension PartitionOwner {
         lostAt = reason == nil ? nil : lostAt ?? clock.wall
         // What is known of the owners is as old as the lease.
         guard reason != nil, reason != Self.drained else { return }
-        (knowsOwners, ownerlessSince, isOwnerless) = (false, nil, false)
+        (knowsOwners, ownerlessSince, ownerless) = (false, [:], 0)
     }
 
     /// Notes who owns the partitions.
     func note(owners: [PartitionID: String]) {
         (self.owners, knowsOwners) = (owners, true)
         let now = clock.moment.sinceBoot
-        ownerlessSince = ownerless > 0 ? ownerlessSince ?? now : nil
+        for number in 0..<PartitionID.count {
+            let partition = PartitionID(number: number)
+            ownerlessSince[partition] =
+                owners[partition] == nil ? ownerlessSince[partition] ?? now : nil
+        }
         // A partition that is given back waits for the next claim of another host.
-        isOwnerless = ownerlessSince.map { now.since($0) >= lease.length } ?? false
+        ownerless = ownerlessSince.values.count { now.since($0) >= lease.length }
         tellStanding()
     }
 
@@ -62,15 +66,10 @@ extension PartitionOwner {
         return reason.isEmpty ? nil : "no request of the fleet starts on this host: \(reason)"
     }
 
-    /// The partitions without an owner, as of the last claim.
-    private var ownerless: Int {
-        (0..<PartitionID.count).count { owners[PartitionID(number: $0)] == nil }
-    }
-
     /// That partitions have had no owner for longer than a lease, a sentence without a full stop; `nil` if each
     /// has one, or it is not known.
     var ownerlessSentence: String? {
-        guard isActive, !isLeaving, isOwnerless else { return nil }
+        guard isActive, !isLeaving, ownerless > 0 else { return nil }
         let count = ownerless
         return "\(count) of the \(PartitionID.count) partitions of the fleet"
             + " \(count == 1 ? "has" : "have") no owner, so no request in"
@@ -127,6 +126,6 @@ extension PartitionOwner {
     func describe(_ status: inout FleetStatus) {
         status.partitionsProblem = lossSentence ?? ""
         status.partitionsLostAt = lossSentence == nil ? nil : lostAt
-        status.ownerless = isOwnerless ? ownerless : 0
+        status.ownerless = ownerless
     }
 }

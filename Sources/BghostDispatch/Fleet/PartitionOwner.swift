@@ -99,8 +99,16 @@ package final class PartitionOwner {
     var owners: [PartitionID: String] = [:]
     /// Whether they are known since the lease began.
     var knowsOwners = false
-    /// Since when partitions have no owner, in time since boot, and whether that is too long.
-    var (ownerlessSince, isOwnerless): (MonotonicInstant?, Bool) = (nil, false)
+    /// Since when each partition without an owner has none, in time since boot, as of the last claim.
+    var ownerlessSince: [PartitionID: MonotonicInstant] = [:]
+    /// How many of them have had none for a lease.
+    var ownerless = 0
+
+    /// The questions of operators that wait for an answer.
+    ///
+    /// Each occupies a connection to the control API.
+    var asked = 0
+    static let askedMax = 8
 
     // MARK: Requests
 
@@ -120,6 +128,8 @@ package final class PartitionOwner {
     /// Submissions of this host for its own partitions on their way.
     var inbound: Set<RunID> = []
     private var wasPosting = false
+    /// After which submission and after which cancel the next look begins.
+    var (lettersAfter, cancelsAfter): (Int64, RunID?) = (-1, nil)
     /// Callers that wait until a transaction is kept.
     var waiting: [(transaction: UInt64, completion: (Result<Void, StoreError>) -> Void)] = []
     /// Ends of runs for the history of this host, once they are kept.

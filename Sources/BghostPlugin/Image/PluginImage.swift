@@ -18,7 +18,7 @@ package struct PluginImage: Equatable, Sendable {
     package var extraExports: Int
     /// The names of the libraries that the loader loads with it.
     package var needed: [String]
-    /// The absolute folders in which the loader searches for those.
+    /// The folders in which the loader searches for those; a relative one begins at the process's current folder.
     package var folders: [String]
     package var soname: String?
     /// Reasons against running it inside the daemon; they do not matter in a worker.
