@@ -8,6 +8,7 @@ import BghostFleetSupport
 @testable import BghostHost
 import BghostModel
 import BghostOwnerSupport
+import BghostPolicy
 import BghostTestSupport
 import Testing
 

@@ -117,7 +117,7 @@ import Testing
     @Test(.timeLimit(.minutes(5)))
     func `Submissions for others are not read by the look of an owner`() throws {
         let database = try FleetDatabase()
-        let store = database.partitions()
+        var store = database.partitions()
         let session = try register(store, "a")
         // All partitions but one belong to a host that is gone.
         let own = PartitionID(of: "own", partitions: 8)
@@ -167,7 +167,7 @@ import Testing
             """
         )
         try fill(database, 20)
-        let store = database.partitions()
+        var store = database.partitions()
         let session = try register(store, "a")
         #expect(try database.query("SELECT version FROM bghost_partitions.fleet") == ["3"])
         #expect(try store.letters(limit: 10, session) == [letter])

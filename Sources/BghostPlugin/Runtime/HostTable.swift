@@ -76,13 +76,9 @@ extension PluginRuntime {
         guard let payload = result.payload.bytes(max: .max), isJSON(payload) else {
             return BG_E_ARG
         }
-        guard
-            let before = slot.change(
-                run,
-                set: RunWord.isDone | RunWord.isReporting,
-                unless: RunWord.isDone
-            )
-        else { return BG_E_STALE }
+        guard let before = slot.end(run, set: RunWord.isDone | RunWord.isReporting) else {
+            return BG_E_STALE
+        }
         // This is the plugin's stack, so do not call the plugin from here on.
         let isActive = before.has(RunWord.isInStart) || before.has(RunWord.isInCancel)
         let isReleased =

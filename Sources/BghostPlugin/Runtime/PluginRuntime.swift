@@ -278,7 +278,7 @@ package final class PluginRuntime: @unchecked Sendable {
                 run,
                 set: RunWord.isDone | RunWord.isFinishing,
                 clear: RunWord.isInStart,
-                unless: RunWord.isDone | RunWord.isInCancel
+                unless: RunWord.isDone | RunWord.isInCancel | RunWord.isTaking
             ) != nil
         else { return false }
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -307,13 +307,7 @@ package final class PluginRuntime: @unchecked Sendable {
         message: String,
         payload: String = ""
     ) {
-        guard
-            slot.change(
-                run,
-                set: RunWord.isDone | RunWord.isReporting,
-                unless: RunWord.isDone
-            ) != nil
-        else { return }
+        guard slot.end(run, set: RunWord.isDone | RunWord.isReporting) != nil else { return }
         // While the flag is set, the run is not released, so the word is its own.
         defer { _ = slot.change(run, clear: RunWord.isReporting) }
         let error = self.error(of: slot, status)

@@ -32,6 +32,10 @@ struct RunWord: Equatable {
     /// No thread may clean up before that is done; otherwise the run would be reported as released
     /// before it is reported as complete.
     static let isReporting: UInt64 = 64
+    /// The daemon is being told that the run has taken the end of a transfer.
+    ///
+    /// The completion is not reported before that is done: after it, the daemon gives the end to another run.
+    static let isTaking: UInt64 = 128
 
     init(raw: UInt64) { self.raw = raw }
 
@@ -125,6 +129,22 @@ final class RunSlot: @unchecked Sendable {
             )
             if exchanged { return word }
             old = original
+        }
+    }
+
+    /// Sets flags of the end of the run, once no thread is telling of an end that the run takes.
+    ///
+    /// - Returns: the previous word, or `nil` if it belongs to another run or has ended.
+    @inline(__always)
+    func end(_ run: UInt64, set flags: UInt64) -> RunWord? {
+        while true {
+            if let before = change(run, set: flags, unless: RunWord.isDone | RunWord.isTaking) {
+                return before
+            }
+            let word = current
+            guard word.belongs(to: run), !word.has(RunWord.isDone) else { return nil }
+            // The other thread only has to put a frame into a queue.
+            sched_yield()
         }
     }
 

@@ -101,13 +101,20 @@ extension PluginRuntime {
 
     /// Delivers the end of a transfer to its receiver.
     ///
-    /// The worker first notifies the daemon, so that the daemon does not deliver the end elsewhere.
+    /// The worker first notifies the daemon, so that the daemon does not deliver the end elsewhere. A run that is
+    /// complete takes nothing more: the daemon gives the end to a wake.
     func deliverEnd(_ wait: CallTable.TransferWait, _ number: UInt64, _ answer: HostAnswer) {
-        if case .transfers = answer.body, answer.status == BG_OK {
-            // If it cannot be sent, the daemon is gone, and the next one hands the end to a wake
-            // again.
-            _ = events.call(number, run: 0, .transfer(.took(call: number)))
+        guard case .transfers = answer.body, answer.status == BG_OK else {
+            return deliver(wait, answer)
         }
+        let slot = slots[RunSlotNumber.of(wait.run)]
+        guard slot.change(wait.run, set: RunWord.isTaking, unless: RunWord.isDone) != nil else {
+            return deliver(wait, HostAnswer(status: BG_E_CANCELLED))
+        }
+        // If it cannot be sent, the daemon is gone, and the next one hands the end to a wake again.
+        _ = events.call(number, run: 0, .transfer(.took(call: number)))
+        // Until its waits have ended, the run keeps its slot, so the word is its own.
+        _ = slot.change(wait.run, clear: RunWord.isTaking)
         deliver(wait, answer)
     }
 

@@ -4,6 +4,7 @@ import BghostPlugin
 import BghostWire
 import CBghost
 import CBghostSystem
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -23,6 +24,9 @@ final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
         var maySleep = true
         /// Whether `call` accepts.
         var mayCall = false
+        var calls: [Call.Operation] = []
+        /// The number of the last call.
+        var lastCall: UInt64 = 0
     }
 
     let log = Mutex(Log())
@@ -125,7 +129,10 @@ final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
     }
 
     func call(_ number: UInt64, run: UInt64, _ operation: Call.Operation) -> Bool {
-        log.withLock { $0.mayCall }
+        log.withLock { log in
+            if log.mayCall { (log.calls, log.lastCall) = (log.calls + [operation], number) }
+            return log.mayCall
+        }
     }
 
     // MARK: The clock
@@ -182,5 +189,42 @@ final class SleepEnds: Sendable {
 
     static func clock(of host: UnsafePointer<bg_host>) -> bg_clock? {
         host.pointee.extension(host, BG_EXT_CLOCK)?.load(as: bg_clock.self)
+    }
+}
+
+/// The ends of transfers that a run waits for, each of which can be held back.
+final class TransferEnds: Sendable {
+    private let all = Mutex<[bg_status]>([])
+    private let begun = DispatchSemaphore(value: 0)
+    private let mayGoOn = DispatchSemaphore(value: 0)
+
+    var statuses: [bg_status] { all.withLock { $0 } }
+
+    /// Waits until the plugin is being told of an end.
+    func untilTold() { begun.wait() }
+
+    /// Lets the plugin return from being told.
+    func goOn() { mayGoOn.signal() }
+
+    /// Waits for the end of a transfer in the name of a run.
+    func wait(_ host: UnsafePointer<bg_host>, _ run: UInt64) -> bg_status {
+        let table = host.pointee.extension(host, BG_EXT_TRANSFER)?.load(as: bg_transfers.self)
+        guard let wait = table?.wait else { return BG_E_ABSENT }
+        var transfer = bg_transfer()
+        withUnsafeMutableBytes(of: &transfer.id) { $0[0] = UInt8(ascii: "A") }
+        return wait(
+            host,
+            run,
+            &transfer,
+            { context, end in
+                guard let context, let end else { return }
+                let ends = Unmanaged<TransferEnds>.fromOpaque(context).takeUnretainedValue()
+                ends.all.withLock { $0.append(end.pointee.status) }
+                ends.begun.signal()
+                ends.mayGoOn.wait()
+            },
+            // Kept for ever: an end that comes twice is to be seen.
+            Unmanaged.passRetained(self).toOpaque()
+        )
     }
 }

@@ -3,6 +3,7 @@
 import BghostPlugin
 import BghostWire
 import CBghost
+import Dispatch
 import Synchronization
 import Testing
 
@@ -100,6 +101,44 @@ import Testing
         #expect(complete(runtime) == BG_OK)
         await cancel("after the end")
         #expect(heard.withLock { $0 } == ["first"])
+    }
+
+    // MARK: Transfers
+
+    /// The daemon gives what a complete run has not taken to a wake, so the run must not have it, too.
+    @Test func `A run that is complete takes no end of a transfer`() async throws {
+        let (plugin, runtime) = try CompiledPlugin.started()
+        plugin.log.withLock { $0.mayCall = true }
+        let ends = TransferEnds()
+        var numbers: [UInt64] = []
+        for _ in 0..<2 {
+            #expect(ends.wait(runtime.table, run) == BG_OK)
+            numbers.append(plugin.log.withLock { $0.lastCall })
+        }
+        // Both have ended. The plugin learns of one after the other, and completes the run in between.
+        for number in numbers {
+            runtime.answer(number, HostAnswer(status: BG_OK, body: .transfers(Array("{}".utf8))))
+        }
+        await Self.blocking { ends.untilTold() }
+        #expect(complete(runtime) == BG_OK)
+        ends.goOn()
+        await Self.blocking { ends.untilTold() }
+        ends.goOn()
+        while plugin.log.withLock({ $0.released.isEmpty }) { await Task.yield() }
+        #expect(ends.statuses == [BG_OK, BG_E_CANCELLED])
+        let taken = plugin.log.withLock(\.calls).compactMap { operation in
+            if case .transfer(.took(let number)) = operation { number } else { nil }
+        }
+        #expect(taken == [numbers[0]])
+    }
+
+    private static func blocking(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                body()
+                continuation.resume()
+            }
+        }
     }
 
     // MARK: The clock
