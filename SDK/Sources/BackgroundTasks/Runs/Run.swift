@@ -81,6 +81,8 @@ final class Run: Sendable {
                 return await RunEnd(of: handler, context)
             }
         }
+        // An end that the run has taken meanwhile is told while it is under way.
+        await context.usedSessions?.drain()
         instance.remove(context.run)
         let isTold = state.withLock { state in
             guard state.isInStart, end.isPlain else { return false }
