@@ -7,8 +7,10 @@ import BghostModel
 import BghostPolicy
 import Testing
 
-/// A fleet whose host web-17 has requests: `mail.0` waits, `mail.1` runs and is cancelled, `mail.3` is dead. The
-/// submission of `mail.2` waits in a partition without an owner.
+/// A fleet whose host web-17 has requests.
+///
+/// `mail.0` waits, `mail.1` runs and is cancelled, `mail.3` is dead. The submission of `mail.2` waits in a partition
+/// without an owner.
 enum FleetOfRequests {
     static let requests = (0...3).map { FleetSample.request($0 + 1, task: "mail.\($0)") }
 
@@ -27,11 +29,18 @@ enum FleetOfRequests {
             first
         ).session
         let run = FleetSample.run(11, of: requests[1], epoch: 5)
-        let failed = FleetSample.ended(FleetSample.run(13, of: requests[3], epoch: 6), .failed)
+        let last = FleetSample.run(13, of: requests[3], epoch: 6)
+        let failed = FleetSample.ended(last, .failed)
         var number: Int64 = 0
         for (index, changes) in [
             (0, []), (1, [.runStarted(run)]),
-            (3, [.runEnded(failed, then: .dead(requests[3], reason: "it failed 5 times"))]),
+            (
+                3,
+                [
+                    .runStarted(last),
+                    .runEnded(failed, then: .dead(requests[3], reason: "it failed 5 times")),
+                ]
+            ),
         ] as [(Int, [StoreChange])] {
             var changes = changes
             changes.insert(.accepted(requests[index], replacing: nil), at: 0)

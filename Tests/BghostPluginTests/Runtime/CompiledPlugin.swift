@@ -196,7 +196,7 @@ final class SleepEnds: Sendable {
 final class TransferEnds: Sendable {
     private let all = Mutex<[bg_status]>([])
     private let begun = DispatchSemaphore(value: 0)
-    private let mayGoOn = DispatchSemaphore(value: 0)
+    private let mayReturn = DispatchSemaphore(value: 0)
 
     var statuses: [bg_status] { all.withLock { $0 } }
 
@@ -204,14 +204,15 @@ final class TransferEnds: Sendable {
     func untilTold() { begun.wait() }
 
     /// Lets the plugin return from being told.
-    func goOn() { mayGoOn.signal() }
+    func letReturn() { mayReturn.signal() }
 
     /// Waits for the end of a transfer in the name of a run.
     func wait(_ host: UnsafePointer<bg_host>, _ run: UInt64) -> bg_status {
         let table = host.pointee.extension(host, BG_EXT_TRANSFER)?.load(as: bg_transfers.self)
         guard let wait = table?.wait else { return BG_E_ABSENT }
         var transfer = bg_transfer()
-        withUnsafeMutableBytes(of: &transfer.id) { $0[0] = UInt8(ascii: "A") }
+        let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+        withUnsafeMutableBytes(of: &transfer.id) { $0.copyBytes(from: id.utf8) }
         return wait(
             host,
             run,
@@ -221,7 +222,7 @@ final class TransferEnds: Sendable {
                 let ends = Unmanaged<TransferEnds>.fromOpaque(context).takeUnretainedValue()
                 ends.all.withLock { $0.append(end.pointee.status) }
                 ends.begun.signal()
-                ends.mayGoOn.wait()
+                ends.mayReturn.wait()
             },
             // Kept for ever: an end that comes twice is to be seen.
             Unmanaged.passRetained(self).toOpaque()

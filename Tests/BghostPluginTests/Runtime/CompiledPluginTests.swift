@@ -112,7 +112,7 @@ import Testing
         let ends = TransferEnds()
         var numbers: [UInt64] = []
         for _ in 0..<2 {
-            #expect(ends.wait(runtime.table, run) == BG_OK)
+            try #require(ends.wait(runtime.table, run) == BG_OK)
             numbers.append(plugin.log.withLock { $0.lastCall })
         }
         // Both have ended. The plugin learns of one after the other, and completes the run in between.
@@ -121,9 +121,9 @@ import Testing
         }
         await Self.blocking { ends.untilTold() }
         #expect(complete(runtime) == BG_OK)
-        ends.goOn()
+        ends.letReturn()
         await Self.blocking { ends.untilTold() }
-        ends.goOn()
+        ends.letReturn()
         while plugin.log.withLock({ $0.released.isEmpty }) { await Task.yield() }
         #expect(ends.statuses == [BG_OK, BG_E_CANCELLED])
         let taken = plugin.log.withLock(\.calls).compactMap { operation in
