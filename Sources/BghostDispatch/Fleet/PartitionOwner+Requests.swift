@@ -257,7 +257,7 @@ extension PartitionOwner {
     /// bghost that kept them all.
     func dropDead(in partition: PartitionID) {
         let surplus = dead.count(in: partition) - Self.deadMax
-        guard surplus > 0 else { return }
+        guard surplus > 0, mayDrop(in: partition) else { return }
         let letters = dead.values(in: partition)
         let oldest =
             surplus == 1
@@ -274,9 +274,13 @@ extension PartitionOwner {
         drop(oldest.map(\.request.id)[...], in: partition)
     }
 
+    /// Without the partition, or after this host has left, its dead letters are the next owner's.
+    private func mayDrop(in partition: PartitionID) -> Bool {
+        thread != nil && dispatcher.scheduler.owns(partition)
+    }
+
     private func drop(_ letters: ArraySlice<RunID>, in partition: PartitionID) {
-        // Without the partition, or after this host has left, they are the next owner's.
-        guard thread != nil, !letters.isEmpty, dispatcher.scheduler.owns(partition) else { return }
+        guard !letters.isEmpty, mayDrop(in: partition) else { return }
         let now = letters.prefix(Self.sliceMax).filter { dead.partition(of: $0) != nil }
         commits.commit(now.map { .discarded($0) })
         let rest = letters.dropFirst(Self.sliceMax)
