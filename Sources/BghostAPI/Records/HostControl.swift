@@ -167,7 +167,8 @@ package protocol HostControl: AuditControl {
 
     /// Asks the owner of a request of the fleet to withdraw it, or to cancel its run.
     ///
-    /// - Returns: the request as it was; its owner ends it within about a second if it lives.
+    /// - Returns: the request as it was; its owner ends it within about a second if it lives and that
+    ///   host has the task.
     func cancelInFleet(
         _ request: String
     ) async throws(OperatorRefusal) -> API.FleetCancellation

@@ -43,8 +43,9 @@ extension ClientCommand {
         guard answer.changed else { return "\(request) was cancelled already\n" }
         let owner = listed.owner.map(TerminalText.escaped)
         let verb = listed.state == "running" ? "cancels its run" : "withdraws it"
+        // An owner without the task leaves the request to the next one.
         return "\(request) is cancelled; "
-            + (owner.map { "\($0) \(verb) within about a second\n" }
-                ?? "no host owns its partition now, and the next one that does \(verb)\n")
+            + (owner.map { "\($0) \(verb) within about a second if it has the task\n" }
+                ?? "no host owns its partition now, and the next one that has the task \(verb)\n")
     }
 }

@@ -39,21 +39,14 @@ package final class RequestDescriber {
 
     /// A pending request with gates that ``gates(of:now:ahead:)`` returned.
     func describe(_ request: Request, _ gates: [Gate]) -> PendingRequest {
-        PendingRequest(
-            id: request.id,
-            task: request.task,
-            submittedAt: request.submittedAt,
-            earliestBegin: request.earliestBegin,
-            latestBegin: request.latestBegin,
-            tolerance: request.tolerance,
-            priority: request.priority,
-            parameters: request.parameters,
-            isManual: request.isManual,
-            submitter: request.submitter,
-            counters: request.counters,
-            waitingFor: gates.filter { !$0.isOpen }.map(\.sentence),
-            outlook: StartOutlook(gates: gates, latest: request.latestBegin, at: clock.wall)
+        var described = PendingRequest(request)
+        described.waitingFor = gates.filter { !$0.isOpen }.map(\.sentence)
+        described.outlook = StartOutlook(
+            gates: gates,
+            latest: request.latestBegin,
+            at: clock.wall
         )
+        return described
     }
 
     /// The gates of a request, with the reason if the limiter of wakes delays it.
@@ -70,5 +63,24 @@ package final class RequestDescriber {
                 "its handler begins new transfers at every wake, so it is woken every \(text)"
             return gate
         }
+    }
+}
+
+extension PendingRequest {
+    /// A request with what it has wherever it is stored: why and when it starts only the scheduler knows.
+    init(_ request: Request) {
+        self.init(
+            id: request.id,
+            task: request.task,
+            submittedAt: request.submittedAt,
+            earliestBegin: request.earliestBegin,
+            latestBegin: request.latestBegin,
+            tolerance: request.tolerance,
+            priority: request.priority,
+            parameters: request.parameters,
+            isManual: request.isManual,
+            submitter: request.submitter,
+            counters: request.counters
+        )
     }
 }

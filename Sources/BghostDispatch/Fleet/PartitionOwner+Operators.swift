@@ -66,8 +66,7 @@ extension PartitionOwner {
     }
 
     private static func listed(_ row: FleetRow) -> API.FleetRequest {
-        let request = row.request
-        return API.FleetRequest(
+        API.FleetRequest(
             state: row.state.rawValue,
             partition: Int(row.partition.number),
             owner: row.owner,
@@ -75,20 +74,7 @@ extension PartitionOwner {
             reason: row.letter?.reason ?? "",
             diedAt: row.letter?.diedAt,
             cancelled: row.isCancelled,
-            request: API.Request(
-                PendingRequest(
-                    id: request.id,
-                    task: request.task,
-                    submittedAt: request.submittedAt,
-                    earliestBegin: request.earliestBegin,
-                    latestBegin: request.latestBegin,
-                    tolerance: request.tolerance,
-                    priority: request.priority,
-                    parameters: request.parameters,
-                    submitter: request.submitter,
-                    counters: request.counters
-                )
-            )
+            request: API.Request(PendingRequest(row.request))
         )
     }
 
