@@ -39,6 +39,17 @@ final class PartitionWorld: Sendable {
         return found
     }
 
+    /// Has the store forget the registration of a host, as after a failover.
+    func forget(_ name: String) {
+        var random = SystemRandomNumberGenerator()
+        let nonce = FenceNonce(using: &random)
+        let terms = HostTerms(name: name, lease: Self.lease, slots: 2)
+        fleet { fleet in
+            // A test sees by its host that the store refused it.
+            _ = try? fleet.register(terms, after: fleet.incarnation(of: name), nonce: nonce)
+        }
+    }
+
     /// All that the store has of the requests of a task.
     func contents(of task: String) -> PartitionContents {
         let found = fleet { try? $0.contents(of: PartitionID(of: task)) }

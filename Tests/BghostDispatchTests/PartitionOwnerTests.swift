@@ -103,14 +103,7 @@ import Testing
             let id = try await host.submit("job.1")
             await host.wake()
             #expect(host.running.map(\.record.request) == [id])
-            // The store forgets its registration, as after a failover.
-            var random = SystemRandomNumberGenerator()
-            let nonce = FenceNonce(using: &random)
-            let terms = HostTerms(name: "a", lease: PartitionWorld.lease, slots: 2)
-            world.fleet { fleet in
-                // A refusal would show below.
-                _ = try? fleet.register(terms, after: fleet.incarnation(of: "a"), nonce: nonce)
-            }
+            world.forget("a")
             await world.pass(180, [host])
             #expect(host.events.contains("partitions.fenced"))
             #expect(host.stopped == [host.running[0].handle])

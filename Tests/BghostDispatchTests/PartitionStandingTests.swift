@@ -28,13 +28,7 @@ import Testing
             #expect(host.owner.check?.message.contains("owns 256 of the 256") == true)
             let before = host.owner.metrics
             #expect(before?.hasLease == true && before?.owned == 256 && before?.ownerless == 0)
-            var random = SystemRandomNumberGenerator()
-            let nonce = FenceNonce(using: &random)
-            let terms = HostTerms(name: "a", lease: PartitionWorld.lease, slots: 2)
-            world.fleet { fleet in
-                // A refusal would show below.
-                _ = try? fleet.register(terms, after: fleet.incarnation(of: "a"), nonce: nonce)
-            }
+            world.forget("a")
             await world.pass(180, [host])
             #expect(told.count == 2 && told.last == .some(nil), "\(told)")
             let sentence = told.first.flatMap(\.self) ?? ""

@@ -12,23 +12,6 @@ import Testing
 
 /// Questions about all requests of a fleet in a real PostgreSQL, and the version of the schema that has them.
 @Suite(.serialized, .ownThreads, .postgreSQL) struct PostgreSQLListingTests {
-    private func register(_ store: PostgreSQLPartitions, _ name: String) throws -> HostSession {
-        var random = SeededGenerator(seed: 1)
-        let terms = HostTerms(name: name, lease: FleetSample.lease, slots: 2)
-        var session = try store.register(
-            terms,
-            after: .none,
-            nonce: FenceNonce(using: &random)
-        )
-        session = try store.claim(
-            holding: [],
-            mayReap: false,
-            nonce: session.draw(using: &random),
-            session
-        ).session
-        return session
-    }
-
     /// Rows of requests as a host would have written them, of which each tenth is dead.
     private func fill(_ database: FleetDatabase, _ count: Int, bytes: Int = 0) throws {
         let request = try BatchText.text(FleetSample.request(1, task: "TASK"))
@@ -70,7 +53,7 @@ import Testing
     func `A page reads a bounded number of rows, and the next one goes on`() throws {
         let database = try FleetDatabase()
         let store = database.partitions()
-        _ = try register(store, "a")
+        _ = try store.join("a")
         let count = 25_000
         try fill(database, count)
         let waiting = try all(FleetQuestion(isDead: false, limit: 1000), store)
@@ -98,7 +81,7 @@ import Testing
     func `A page has a bounded number of bytes, and at least one request`() throws {
         let database = try FleetDatabase()
         let store = database.partitions()
-        _ = try register(store, "a")
+        _ = try store.join("a")
         let bytes = FleetQuestion.bytesMax / 3
         try fill(database, 9, bytes: bytes)
         let found = try all(FleetQuestion(isDead: false, limit: 1000), store)
@@ -118,7 +101,7 @@ import Testing
     func `Submissions for others are not read by the look of an owner`() throws {
         let database = try FleetDatabase()
         var store = database.partitions()
-        let session = try register(store, "a")
+        let session = try store.join("a")
         // All partitions but one belong to a host that is gone.
         let own = PartitionID(of: "own", partitions: 8)
         try database.query(
@@ -168,7 +151,7 @@ import Testing
         )
         try fill(database, 20)
         var store = database.partitions()
-        let session = try register(store, "a")
+        let session = try store.join("a")
         #expect(try database.query("SELECT version FROM bghost_partitions.fleet") == ["3"])
         #expect(try store.letters(limit: 10, session) == [letter])
         let waiting = try store.page(FleetQuestion(isDead: false, limit: 100)).rows

@@ -126,20 +126,8 @@ import Testing
     func `A large partition comes back as it was`() throws {
         let database = try FleetDatabase()
         let store = database.partitions()
-        var random = SeededGenerator(seed: 1)
         let partition = PartitionID(number: 0)
-        let terms = HostTerms(name: "h\"'\\é", lease: FleetSample.lease, slots: 2)
-        var session = try store.register(
-            terms,
-            after: .none,
-            nonce: FenceNonce(using: &random)
-        )
-        session = try store.claim(
-            holding: [],
-            mayReap: false,
-            nonce: session.draw(using: &random),
-            session
-        ).session
+        let session = try store.join("h\"'\\é")
         let requests = (1...2500).map { number in
             var request = FleetSample.request(number, task: "t\(number)")
             request.parameters = #"{"text": "\u0000\"' $1 {,} \\ \#(number) 🙂"}"#
@@ -325,5 +313,19 @@ extension FleetDatabase {
             partitions: count,
             timeout: 120_000_000_000
         )
+    }
+}
+
+extension PostgreSQLPartitions {
+    /// Registers a host, which claims all partitions that are free.
+    func join(_ name: String) throws -> HostSession {
+        var random = SeededGenerator(seed: 1)
+        var session = try register(
+            HostTerms(name: name, lease: FleetSample.lease, slots: 2),
+            after: .none,
+            nonce: FenceNonce(using: &random)
+        )
+        let nonce = session.draw(using: &random)
+        return try claim(holding: [], mayReap: false, nonce: nonce, session).session
     }
 }

@@ -230,3 +230,25 @@ struct FleetJudge {
         return (served.count, served.filter { $0.value > 1 }.keys.sorted())
     }
 }
+
+/// A real PostgreSQL, and a folder for the daemons of its fleet.
+struct FleetSite {
+    let server: PostgreSQLServer
+    private let folder: TemporaryDirectory
+    private let connection: String
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        server = try PostgreSQLServer()
+        connection = try server.database("fleet")
+    }
+
+    func daemon(_ name: String, calendar: String = "*/5 * * * * *") throws -> FleetDaemon {
+        try FleetDaemon(name, connection, in: folder, calendar: calendar)
+    }
+
+    /// - Parameter tasks: the section `tasks`, with the plugin `misbehave`.
+    func daemon(_ name: String, tasks: String) throws -> FleetDaemon {
+        try FleetDaemon(name, connection, in: folder, tasks: tasks)
+    }
+}

@@ -6,18 +6,13 @@ import Testing
 
 /// Real daemons and faults of their real PostgreSQL, with a judge that looks for starts that were served twice.
 @Suite(.ownThreads) struct FleetFaultProgramTests {
-    private let folder: TemporaryDirectory
-    private let server: PostgreSQLServer
-    private let connection: String
+    private let site: FleetSite
+    private var server: PostgreSQLServer { site.server }
 
-    init() throws {
-        folder = try TemporaryDirectory()
-        server = try PostgreSQLServer()
-        connection = try server.database("fleet")
-    }
+    init() throws { site = try FleetSite() }
 
     private func members(_ names: [String]) throws -> [FleetDaemon] {
-        let members = try names.map { try FleetDaemon($0, connection, in: folder) }
+        let members = try names.map { try site.daemon($0) }
         for member in members { #expect(member.line("fleet.joined") != nil) }
         return members
     }

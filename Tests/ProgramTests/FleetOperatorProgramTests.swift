@@ -7,15 +7,10 @@ import Testing
 
 /// The commands of `bghost fleet`, with real daemons and a real PostgreSQL.
 @Suite(.ownThreads) struct FleetOperatorProgramTests {
-    private let folder: TemporaryDirectory
-    private let server: PostgreSQLServer
-    private let connection: String
+    private let site: FleetSite
+    private var server: PostgreSQLServer { site.server }
 
-    init() throws {
-        folder = try TemporaryDirectory()
-        server = try PostgreSQLServer()
-        connection = try server.database("fleet")
-    }
+    init() throws { site = try FleetSite() }
 
     /// The findings of the doctor of a kind.
     private func findings(_ kind: String, _ member: FleetDaemon) throws -> [JSONNode] {
@@ -68,7 +63,7 @@ import Testing
     func `A drained host ends its run, claims nothing more and is undrained from another host`()
         throws
     {
-        let members = try ["web-1", "web-2"].map { try FleetDaemon($0, connection, in: folder) }
+        let members = try ["web-1", "web-2"].map { try site.daemon($0) }
         for member in members { #expect(member.line("fleet.joined") != nil) }
         let busy = try FleetDaemon.starter(of: "slow", members)
         let other = try #require(members.first { $0.name != busy.name })
@@ -101,7 +96,7 @@ import Testing
         #expect(busy.daemon.stop() == 0)
         let left = try other.answer(["fleet", "hosts"]) { $0.output.contains("left") }
         #expect(left.output.contains("left"), "\(left)")
-        let again = try FleetDaemon(busy.name, connection, in: folder)
+        let again = try site.daemon(busy.name)
         #expect(again.line("fleet.drained") != nil)
         let undrained = try other.answer(["fleet", "undrain", busy.name]) { $0.exitCode == 0 }
         #expect(undrained.output.contains("claims starts"), "\(undrained)")
@@ -118,8 +113,8 @@ import Testing
     func `The doctor finds a host that died, other tasks and a server that is away`()
         throws
     {
-        let one = try FleetDaemon("web-1", connection, in: folder)
-        let two = try FleetDaemon("web-2", connection, in: folder, calendar: "0 0 1 1 *")
+        let one = try site.daemon("web-1")
+        let two = try site.daemon("web-2", calendar: "0 0 1 1 *")
         for member in [one, two] { #expect(member.line("fleet.joined") != nil) }
         let tasks = try finding("tasks", about: "", one)
         #expect(tasks["isProblem"]?.bool == true)

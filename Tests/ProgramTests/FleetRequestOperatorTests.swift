@@ -14,19 +14,14 @@ import Testing
                       "retry": {"policy": "exponential", "base": "1ms", "max": 1}}}
         """
 
-    private let folder: TemporaryDirectory
-    private let server: PostgreSQLServer
-    private let connection: String
+    private let site: FleetSite
+    private var server: PostgreSQLServer { site.server }
 
-    init() throws {
-        folder = try TemporaryDirectory()
-        server = try PostgreSQLServer()
-        connection = try server.database("fleet")
-    }
+    init() throws { site = try FleetSite() }
 
     private func members(_ names: [String]) throws -> [FleetDaemon] {
         let members = try names.map {
-            try FleetDaemon($0, connection, in: folder, tasks: Self.tasks)
+            try site.daemon($0, tasks: Self.tasks)
         }
         for member in members { #expect(member.line("partitions.leased") != nil) }
         return members

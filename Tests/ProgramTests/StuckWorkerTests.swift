@@ -41,6 +41,14 @@ struct StuckWorkerTests {
         return (path, files)
     }
 
+    private func daemon(in folder: TemporaryDirectory, reads path: String) throws -> TestDaemon {
+        try TestDaemon(
+            manifest: try manifest(folder, reads: path),
+            folder: folder,
+            arguments: ["--log-level", "debug"]
+        )
+    }
+
     private func isAlive(_ pid: Int32) -> Bool { kill(pid, 0) == 0 || errno != ESRCH }
 
     @Test(.timeLimit(.minutes(10)))
@@ -48,11 +56,7 @@ struct StuckWorkerTests {
         let folder = try TemporaryDirectory()
         let (mount, files) = try mount(in: folder)
         defer { umount2(mount, Int32(MNT_DETACH)) }
-        let daemon = try TestDaemon(
-            manifest: try manifest(folder, reads: mount),
-            folder: folder,
-            arguments: ["--log-level", "debug"]
-        )
+        let daemon = try daemon(in: folder, reads: mount)
         let begun = try daemon.command([
             "trigger", "read", "--parameters", #"{"path":"\#(mount)/file"}"#,
         ])
@@ -97,11 +101,7 @@ struct StuckWorkerTests {
         let folder = try TemporaryDirectory()
         let (mount, files) = try mount(in: folder)
         defer { umount2(mount, Int32(MNT_DETACH)) }
-        let daemon = try TestDaemon(
-            manifest: try manifest(folder, reads: mount),
-            folder: folder,
-            arguments: ["--log-level", "debug"]
-        )
+        let daemon = try daemon(in: folder, reads: mount)
         let begun = try daemon.command([
             "trigger", "send", "--parameters", #"{"path":"\#(mount)/door"}"#,
         ])
