@@ -183,8 +183,8 @@ final class Worker: RunExecutor {
     func reply(_ reply: Reply, holding share: HeldShare?) {
         var reply = reply
         let share = share ?? HeldShare(of: plugin.memory)
-        guard let body = reply.takeLongBody(share) else {
-            return send(reply.refusal, behind: [], share)
+        guard let body = reply.takeLongBody(reserving: share.reserve) else {
+            return send(reply.refusal(CallStatus.limit), behind: [], share)
         }
         send(reply, behind: body, share)
     }
@@ -194,7 +194,8 @@ final class Worker: RunExecutor {
         var packets = PacketWriter()
         guard reply.write(to: &packets) else {
             // Send a refusal instead, so that the caller does not wait forever.
-            if reply != reply.refusal { send(reply.refusal, behind: [], share) }
+            let refusal = reply.refusal(CallStatus.limit)
+            if reply != refusal { send(refusal, behind: [], share) }
             return
         }
         guard !body.isEmpty || !sendNow(packets.bytes) else { return }
@@ -248,46 +249,5 @@ final class Worker: RunExecutor {
     func unpin(from core: ProcessorSet, to everywhere: ProcessorSet) {
         guard state != .gone, let pid else { return }
         core.give(threadsOf: pid, to: everywhere)
-    }
-}
-
-extension Reply {
-    /// Removes a body that is too long for one frame, and counts it if it was not counted before.
-    ///
-    /// - Returns: the body, or an empty one if it stays in the frame; `nil` if the memory limit is
-    ///   reached.
-    fileprivate mutating func takeLongBody(_ share: HeldShare) -> [UInt8]? {
-        switch body {
-        case .fetched(let status, let headers, let message, .inline(let bytes))
-        where bytes.count > Self.inlineBodyBytesMax:
-            // The body was counted when it was received.
-            let parts = FetchedBody.parts(bytes: UInt64(bytes.count))
-            body = .fetched(httpStatus: status, headers: headers, message: message, body: parts)
-            return bytes
-        case .transfers(.inline(let bytes)) where bytes.count > Self.inlineBodyBytesMax:
-            guard share.reserve(bytes.count) else { return nil }
-            body = .transfers(.parts(bytes: UInt64(bytes.count)))
-            return bytes
-        case .checkpoint(.inline(let bytes)) where bytes.count > Self.inlineBodyBytesMax:
-            guard share.reserve(bytes.count) else { return nil }
-            body = .checkpoint(.parts(bytes: UInt64(bytes.count)))
-            return bytes
-        default: return []
-        }
-    }
-
-    /// The reply that is sent instead if the body exceeds the memory limit.
-    fileprivate var refusal: Reply {
-        guard case .fetched = body else { return Reply(call: call, status: CallStatus.limit) }
-        return Reply(
-            call: call,
-            status: CallStatus.limit,
-            body: .fetched(
-                httpStatus: 0,
-                headers: "",
-                message: "bghost has no room for the answer now; try again",
-                body: .inline([])
-            )
-        )
     }
 }
