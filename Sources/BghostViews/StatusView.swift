@@ -148,8 +148,8 @@ package struct StatusView {
             if let ends = plugin.idleEnds {
                 text +=
                     "\(style.painted(.warning)) plugin \(name): a worker was ended"
-                    + " \(HumanText.time(ends.last, now: now)), since it"
-                    + " \(TerminalText.escaped(ends.reason)) without a run\(times(ends))\n"
+                    + " \(HumanText.time(ends.last, now: now)): outside of runs it"
+                    + " \(TerminalText.escaped(ends.reason))\(times(ends))\n"
             }
             let missing = plugin.sandbox.filter { $0.state == .missing }
             if !missing.isEmpty {

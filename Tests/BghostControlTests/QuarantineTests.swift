@@ -55,8 +55,8 @@ struct QuarantineTests {
             let view = StatusView(status: status.value, now: ends.last + 12_000_000_000)
             #expect(
                 view.text(Style(hasColor: false, hasUnicode: true)).contains(
-                    #"! plugin storm: a worker was ended 12s ago, since it used more than 100 ms of"#
-                        + #" processor time\u{1B}[31m without a run; 3 times, first 1m ago"#
+                    #"! plugin storm: a worker was ended 12s ago: outside of runs it used more than"#
+                        + #" 100 ms of processor time\u{1B}[31m; 3 times, first 1m ago"#
                 )
             )
         }

@@ -202,6 +202,100 @@ extension Integration {
                 #expect(bytes <= 2 * WorkerLimits().outputBytes, "\(bytes)")
             }
         }
+
+        /// Its limits are those of the run: the release has no deadline here.
+        @Test(
+            .timeLimit(.minutes(5)),
+            arguments: [
+                ("release-spinning", "its limit of cpu"),
+                ("spin-in-start", "its limit of cpu"),
+                ("release-forking", "its limit of processes"),
+                ("release-taking", "its limit of memory"),
+                ("release-printing", "its limit of output"),
+            ]
+        )
+        func `A handler that goes on after its completion has the limits of its run`(
+            task: String,
+            words: String
+        ) async throws {
+            let limits = WorkerLimits(
+                memoryBytes: 64 << 20,
+                cpu: .milliseconds(500),
+                processes: 4
+            )
+            let manifest = try Self.manifest([task], limits: limits)
+            let adjust: @Sendable (inout HostConfiguration) -> Void = {
+                Self.pausing(&$0)
+                $0.timeouts.release = 600_000_000_000
+            }
+            try await withDaemon(manifest, adjust: adjust) { daemon in
+                let run = try await daemon.run(task)
+                #expect(run.outcome == .succeeded)
+                try await charged(daemon, words)
+                let ends = try #require(await idler(daemon)?.idleEnds)
+                #expect(ends.reason.contains(words), "\(ends.reason)")
+                let worker = try #require(run.pid)
+                while kill(-worker, 0) == 0 { await Task.yield() }
+            }
+        }
+
+        /// It has no other deadline here.
+        @Test(
+            .timeLimit(.minutes(5)),
+            arguments: [
+                ("CLOSE_TAKING", "its limit of memory"), ("CLOSE_SPINNING", "its limit of cpu"),
+                ("CLOSE_FORKING", "its limit of processes"),
+            ]
+        )
+        func `A plugin that is closed has the limits of a run`(
+            define: String,
+            words: String
+        ) async throws {
+            let limits = WorkerLimits(
+                memoryBytes: 64 << 20,
+                cpu: .milliseconds(500),
+                processes: 4
+            )
+            let manifest = try Self.manifest([], limits: limits, defines: [define])
+            let adjust: @Sendable (inout HostConfiguration) -> Void = {
+                Self.pausing(&$0)
+                $0.timeouts.finish = 600_000_000_000
+            }
+            try await withDaemon(manifest, adjust: adjust) { daemon in
+                let worker = try #require(try await daemon.run("succeed").pid)
+                _ = try await daemon.host.disable(
+                    plugin: "idler",
+                    reason: "test",
+                    stopsRuns: false
+                )
+                let line = try await daemon.line { $0.event == "worker.idle_work" }
+                #expect(
+                    line.message.contains(words) && line.message.contains("in close()"),
+                    "\(line.message)"
+                )
+                while kill(-worker, 0) == 0 { await Task.yield() }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `Runs beside it do not give a handler that stays more time`() async throws {
+            var manifest = try Self.manifest(["release-staying", "release-late"])
+            manifest.plugins[manifest.plugins.count - 1].runsPerWorker = 2
+            try await withDaemon(manifest, adjust: { $0.timeouts.release = 500_000_000 }) {
+                daemon in
+                let staying = try #require(try await daemon.run("release-staying").pid)
+                // Each of these is late, too, and sooner than that deadline.
+                var carried = 0
+                while kill(staying, 0) == 0 {
+                    if try await daemon.run("release-late").pid == staying { carried += 1 }
+                }
+                #expect(carried > 0)
+                let line = try await daemon.line { $0.event == "worker.unreleased" }
+                #expect(line.plugin == "idler")
+                let ends = try #require(await idler(daemon)?.idleEnds)
+                #expect(ends.reason == "did not return from a completed run")
+            }
+        }
     }
 
     /// Resources of a plugin that a measurement of its worker does not show.

@@ -95,6 +95,9 @@ final class ExecutorSlots {
 
     var isIdle: Bool { freeSlots.count == runOfSlot.count }
 
+    /// Whether a run is in progress; a completed one that its handler has not released is not.
+    var hasRun: Bool { runOfSlot.count - freeSlots.count > unreleased }
+
     /// Whether exactly one slot is in use.
     var isAlmostIdle: Bool { freeSlots.count + 1 == runOfSlot.count }
 
@@ -196,6 +199,7 @@ extension RunExecutor {
         set { slots.isListed = newValue }
     }
     var isIdle: Bool { slots.isIdle }
+    var hasRun: Bool { slots.hasRun }
     var isAlmostIdle: Bool { slots.isAlmostIdle }
     var hasOneFreeSlot: Bool { slots.hasOneFreeSlot }
     var runs: [UInt64] { slots.runs }

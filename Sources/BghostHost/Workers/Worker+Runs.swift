@@ -23,6 +23,7 @@ extension Worker {
             used = process?.cpuNanoseconds
             run.cpuAtBegin = used ?? 0
             run.childrenCPUAtBegin = childrenCPU
+            cpuAtBegin = run.cpuAtBegin + childrenCPU
         } else if plugin.limits.cpu != nil, isAlmostIdle {
             // Processor time that the worker used without a run is not divided among the runs.
             cpuDivided = (process?.cpuNanoseconds ?? 0) + childrenCPU
@@ -69,6 +70,10 @@ extension Worker {
     func finish(_ pool: WorkerPool) {
         outbox.frame(.finish, subject: 0)
         pool.markDirty(self)
+        // Its close() has the limits of a run.
+        cpuAtBegin = (process?.cpuNanoseconds ?? 0) + childrenCPU
+        cpuDivided = cpuAtBegin
+        pool.auditSoon(self)
     }
 
     func willKill(for reason: KillReason, _ pool: WorkerPool) -> Bool {
@@ -76,10 +81,13 @@ extension Worker {
         return reason == .graceExceeded && pool.explainBeforeKill(self)
     }
 
-    func kill(_ pool: WorkerPool) { process?.kill() }
+    func kill(_ pool: WorkerPool) {
+        isKilled = true
+        process?.kill()
+    }
 
     func exceededOutput(_ pool: WorkerPool) {
-        guard state != .ending, state != .gone else { return }
+        guard !isKilled, state != .gone else { return }
         pool.exceeded(self, .output)
     }
 

@@ -62,6 +62,8 @@ final class Worker: RunExecutor {
     var idleUse = IdleBudget(now: .zero)
     /// Its processor time at the end of the last run, if that was measured.
     var cpuAtEnd: Int64?
+    /// Its processor time at the start of the newest run, with that of its child processes.
+    var cpuAtBegin: Int64 = 0
     /// Whether it may have started processes, as far as the host knows.
     var canHaveProcesses = true
     /// Whether another thread is measuring its process tree.
@@ -93,6 +95,8 @@ final class Worker: RunExecutor {
     var isConfined = false
     /// Why the host killed it, for the log.
     var killedFor: String?
+    /// Whether its kill was sent.
+    var isKilled = false
 
     init(
         serial: UInt32,

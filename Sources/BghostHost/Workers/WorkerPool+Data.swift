@@ -55,7 +55,7 @@ extension WorkerPool {
         registry.switchOff(plugin, reason)
         commits.commit([.switched(plugin: name, off: reason)])
         for worker in executors.workers(of: plugin) {
-            guard worker.isIdle else {
+            guard !worker.hasRun else {
                 exceeded(worker, .data)
                 continue
             }

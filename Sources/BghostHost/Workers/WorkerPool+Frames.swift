@@ -243,6 +243,11 @@ extension WorkerPool {
         worker.lastRun = run.id
         worker.lastTask = run.task
         worker.forgetErrorLines()
+        auditSoon(worker)
+    }
+
+    /// Has a worker audited soon, however rarely it was while it was idle.
+    func auditSoon(_ worker: Worker) {
         let due = now + HostLimits.auditPeriod
         guard worker.audit > due else { return }
         worker.audit = due
@@ -259,7 +264,7 @@ extension WorkerPool {
             guard worker.state != .gone, controlGroup == nil || worker.process != nil else {
                 continue
             }
-            if !worker.flush() {
+            if !worker.flush(), worker.killedFor == nil {
                 log.write(
                     .error,
                     "worker.stuck",

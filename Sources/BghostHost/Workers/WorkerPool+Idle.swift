@@ -39,25 +39,32 @@ extension WorkerPool {
         "used more than \(IdleBudget.most / 1_000_000) ms of processor time"
     }
 
-    /// Kills a worker that exceeded a limit while it had no run.
+    /// Kills a worker that exceeded a limit while it had no run in progress.
     ///
     /// - Parameter what: a predicate for the log, with the worker as its subject.
     func endIdle(_ worker: Worker, _ what: String) {
-        guard worker.state != .ending, worker.state != .gone else { return }
+        guard !worker.isKilled, worker.state != .gone else { return }
         worker.killedFor = "\(what) without a run"
+        let when =
+            !worker.isIdle
+            ? "after its run was complete"
+            : worker.state == .ending ? "in close()" : "while it had no run"
         log.write(
             .error,
             "worker.idle_work",
-            "pid \(worker.pid ?? 0) \(what) while it had no run; it is killed",
+            "pid \(worker.pid ?? 0) \(what) \(when); it is killed",
             plugin: worker.plugin.name
         )
-        if !worker.plugin.isRetired {
-            crashes.idleWorkerEnded(worker.plugin.name, for: what, now: now, wall: clock.wall)
-        }
-        if worker.state == .live {
-            registry.crashed(worker.plugin, "its worker \(what) while it had no run")
+        noteIdleEnd(of: worker.plugin, for: what)
+        if worker.state != .loading {
+            registry.crashed(worker.plugin, "its worker \(what) \(when)")
         }
         retireNow(worker)
+    }
+
+    func noteIdleEnd(of plugin: PluginSlot, for reason: String) {
+        if plugin.isRetired { return }
+        crashes.idleWorkerEnded(plugin.name, for: reason, now: now, wall: clock.wall)
     }
 
     /// Logs a line of a plugin that belongs to no running run.
@@ -110,7 +117,7 @@ extension WorkerPool {
 
     private func treeMeasured(_ serial: UInt32, _ tree: ProcessTree, _ took: UInt64) {
         guard let worker = executors.worker(serial), let process = worker.process,
-            worker.state != .ending, worker.state != .gone
+            !worker.isKilled, worker.state != .gone
         else { return }
         worker.isTreeBeingMeasured = false
         worker.nextTreeMeasurement =
@@ -124,7 +131,9 @@ extension WorkerPool {
         let own = process.cpuNanoseconds ?? 0
         worker.childrenCPU = max(worker.childrenCPU, tree.cpuNanoseconds - own)
         guard tree.processes > 1 else { return }
-        guard !worker.isIdle else {
+        if let limit = limits.memoryBytes, tree.memoryBytes > limit {
+            over(worker, .memory, isFar: tree.memoryBytes > limits.memoryBytesMax ?? limit)
+        } else if worker.isIdle {
             // The worker may still be stopping its processes after its last run.
             guard worker.state == .live, now >= worker.idleSince + HostLimits.dataPeriod else {
                 return
@@ -134,9 +143,6 @@ extension WorkerPool {
                 "still has " + CountText.of(tree.processes - 1, "process", "processes")
                     + " that it started"
             )
-        }
-        if let limit = limits.memoryBytes, tree.memoryBytes > limit {
-            over(worker, .memory, isFar: tree.memoryBytes > limits.memoryBytesMax ?? limit)
         }
     }
 }

@@ -23,15 +23,23 @@ extension WorkerPool {
     }
 
     private func checkUse(of worker: Worker, _ process: ChildProcess) {
-        guard worker.state == .live || worker.state == .loading || worker.state == .retiring
-        else { return }
+        guard !worker.isKilled, worker.state != .gone else { return }
         let limits = worker.plugin.limits
         if let limit = limits.memoryBytes, let resident = process.sampleMemory(), resident > limit {
             return over(worker, .memory, isFar: resident > limits.memoryBytesMax ?? limit)
         }
-        guard !worker.isIdle else { return checkIdleUse(of: worker, process) }
+        guard !worker.isIdle || worker.state == .ending else {
+            return checkIdleUse(of: worker, process)
+        }
         guard let limit = limits.cpu?.clampedNanoseconds, let used = process.cpuNanoseconds else {
             return
+        }
+        guard worker.hasRun else {
+            // What a handler computes before it releases its completed run, it computes for that run. A plugin
+            // that is to finish has as much again.
+            let before = worker.runOfSlot.count == 1 ? worker.cpuAtBegin : worker.cpuDivided
+            guard used + worker.childrenCPU - before > Int64(clamping: limit) else { return }
+            return exceeded(worker, .cpu)
         }
         let isFar = limits.cpuMax ?? limit
         guard worker.runOfSlot.count == 1 else {
@@ -53,7 +61,8 @@ extension WorkerPool {
         let begun = worker.runs.compactMap { number in
             runs.index(of: number).flatMap { runs[$0] }
         }.filter { $0.machine.beganAt != nil }
-        let share = max(0, used - worker.cpuDivided) / Int64(max(1, begun.count))
+        let share =
+            max(0, used - worker.cpuDivided) / Int64(max(1, begun.count + worker.unreleased))
         worker.cpuDivided = used
         for run in begun {
             run.cpuShare += share
@@ -68,21 +77,24 @@ extension WorkerPool {
     /// The daemon kills the worker instead if it is over the hard limit, has no run, or has a run
     /// that has not started.
     func over(_ worker: Worker, _ reason: KillReason, isFar: Bool) {
-        let numbers = worker.runs
-        let haveBegun = numbers.allSatisfy { number in
-            runs.index(of: number).map { runs[$0]?.machine.beganAt != nil } == true
-        }
+        let numbers = runsInProgress(of: worker)
+        let haveBegun = numbers.allSatisfy { runs.run($0)?.machine.beganAt != nil }
         guard !isFar, !numbers.isEmpty, haveBegun else { return exceeded(worker, reason) }
         for number in numbers { supervisor.handle(.stop(.quota), of: number) }
     }
 
     /// Kills all runs of a worker that is over a limit; the daemon cannot tell which run caused it.
     func exceeded(_ worker: Worker, _ reason: KillReason) {
-        let numbers = worker.runs
+        let numbers = runsInProgress(of: worker)
         guard !numbers.isEmpty else {
             return endIdle(worker, "is over its limit of \(reason.text)")
         }
         for number in numbers { supervisor.handle(.exceeded(reason), of: number) }
+    }
+
+    /// The runs of a worker without those that are complete and not released.
+    private func runsInProgress(of worker: Worker) -> [UInt64] {
+        worker.runs.filter { runs.index(of: $0) != nil }
     }
 
     /// Periodic check of a worker with a run, or that had one recently.
@@ -98,7 +110,7 @@ extension WorkerPool {
         // This call may kill the worker. A worker without a run is checked too: much memory can be taken in
         // less processor time than that after which the kernel reports it.
         checkUse(of: worker, process)
-        guard worker.state != .ending, worker.state != .gone else { return }
+        guard !worker.isKilled, worker.state != .gone else { return }
         measureTree(of: worker, process)
         guard let next = nextAudit(of: worker) else { return }
         worker.audit = next
@@ -109,7 +121,7 @@ extension WorkerPool {
     ///
     /// The interval grows while the worker is idle.
     private func nextAudit(of worker: Worker) -> MonotonicInstant? {
-        guard worker.isIdle else { return now + HostLimits.auditPeriod }
+        guard worker.isIdle, worker.state != .ending else { return now + HostLimits.auditPeriod }
         let idle = now.since(worker.idleSince)
         guard worker.canHaveProcesses else {
             // The last check of its data directory may have been before its last writes.

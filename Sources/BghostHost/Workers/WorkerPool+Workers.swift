@@ -312,7 +312,8 @@ extension WorkerPool {
             slotFreed(executor, slotIndex)
         } else if executor.state != .ending {
             executor.unreleased += 1
-            setDeadline(executor, now + timeouts.release)
+            // The deadline of the first one is not moved by later ones.
+            if executor.unreleased == 1 { setDeadline(executor, now + timeouts.release) }
         }
     }
 
@@ -383,6 +384,9 @@ extension WorkerPool {
                     "a handler completed its run and did not return; its worker is killed",
                     plugin: executor.plugin.name
                 )
+                if worker != nil {
+                    noteIdleEnd(of: executor.plugin, for: "did not return from a completed run")
+                }
             }
             retireNow(executor)
             return

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Its handlers return at once and leave something behind that works on while there is no run. With
- * SPIN_AFTER_OPEN it works before there has been any. Bounded: left alone, nothing lasts for longer than
- * a minute. */
+ * SPIN_AFTER_OPEN it works before there has been any, with CLOSE_... at the end. Bounded: left alone,
+ * nothing lasts for longer than a minute. */
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -280,6 +280,48 @@ HANDLER(ask_much) {
   return BG_OK;
 }
 
+/* What a completed run does before it lets go of its slot. */
+static void release_spinning(void *plugin, bg_run run, void *state) {
+  (void)plugin, (void)run, (void)state;
+  in_thread(spinner);
+  spin_for(60);
+}
+
+static void release_forking(void *plugin, bg_run run, void *state) {
+  (void)plugin, (void)run, (void)state;
+  forker(0);
+  poll(0, 0, 60000);
+}
+
+static void release_taking(void *plugin, bg_run run, void *state) {
+  (void)plugin, (void)run, (void)state;
+  taker(0);
+}
+
+static void release_printing(void *plugin, bg_run run, void *state) {
+  (void)plugin, (void)run, (void)state;
+  printer(0);
+  poll(0, 0, 60000);
+}
+
+static void release_staying(void *plugin, bg_run run, void *state) {
+  (void)plugin, (void)run, (void)state;
+  poll(0, 0, 60000);
+}
+
+static void release_late(void *plugin, bg_run run, void *state) {
+  (void)plugin, (void)run, (void)state;
+  poll(0, 0, 20);
+}
+
+/* Completes its run, and computes on in start(). */
+HANDLER(spin_in_start) {
+  (void)plugin;
+  finish(info->run, BG_OK, NOTHING, NOTHING);
+  spin_for(60);
+  return BG_PENDING;
+}
+
 static void cancelled(void *plugin, bg_run run, void *state, uint32_t why) {
   (void)plugin, (void)state, (void)why;
   finish(run, BG_E_CANCELLED, NOTHING, NOTHING);
@@ -287,6 +329,9 @@ static void cancelled(void *plugin, bg_run run, void *state, uint32_t why) {
 
 #define TASK(name, flags, start)                                                                   \
   &(const bg_task) { sizeof(bg_task), flags, BG_LIT(name), { 0, 0 }, start, cancelled, 0 }
+
+#define RELEASE_TASK(name, release)                                                                \
+  &(const bg_task) { sizeof(bg_task), 0, BG_LIT(name), { 0, 0 }, succeed, cancelled, release }
 
 static const bg_task *const tasks[] = {
   TASK("succeed", 0, succeed),
@@ -306,6 +351,13 @@ static const bg_task *const tasks[] = {
   TASK("show-descriptor", 0, show_descriptor),
   TASK("take-timers", BG_TASK_MAY_BLOCK, take_timers),
   TASK("ask-much", BG_TASK_MAY_BLOCK, ask_much),
+  TASK("spin-in-start", BG_TASK_MAY_BLOCK, spin_in_start),
+  RELEASE_TASK("release-spinning", release_spinning),
+  RELEASE_TASK("release-forking", release_forking),
+  RELEASE_TASK("release-taking", release_taking),
+  RELEASE_TASK("release-printing", release_printing),
+  RELEASE_TASK("release-staying", release_staying),
+  RELEASE_TASK("release-late", release_late),
 };
 
 static bg_status open_(const bg_host *given, bg_str config, void **plugin) {
@@ -316,9 +368,21 @@ static bg_status open_(const bg_host *given, bg_str config, void **plugin) {
   return BG_OK;
 }
 
+static void close_(void *plugin) {
+  (void)plugin;
+#ifdef CLOSE_TAKING
+  taker(0);
+#elif defined CLOSE_SPINNING
+  spin_for(60);
+#elif defined CLOSE_FORKING
+  forker(0);
+  poll(0, 0, 60000);
+#endif
+}
+
 static const bg_plugin plugin_table = {
   sizeof plugin_table, BG_ABI_MAJOR, 0, BG_LIT("test.idler"), BG_LIT("1.0.0"), BG_LIT("Fixtures"), 0,
-  sizeof tasks / sizeof *tasks, tasks, open_, 0, 0,
+  sizeof tasks / sizeof *tasks, tasks, open_, 0, close_,
 };
 
 const bg_plugin *bghost_plugin_v1(const bg_host *given) {
