@@ -15,6 +15,8 @@ internal import Glibc
 /// statements, under that part's lock or on its thread.
 final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
+    /// `nil` if it only reads.
+    let place: DatabasePlace?
     private var isOpen = true
     /// The number of frames in the WAL after the last commit; 0 before `countLogFrames`.
     private(set) var logFrames: Int32 = 0
@@ -33,6 +35,7 @@ final class Connection: @unchecked Sendable {
             throw SQLiteFailure(code: code, text: String(cString: sqlite3_errstr(code)))
         }
         self.handle = handle
+        place = isReadOnly ? nil : DatabasePlace(path)
         // From here on `deinit` closes it, even if it could not be opened.
         guard code == SQLITE_OK else { throw SQLiteFailure(of: handle) }
         sqlite3_extended_result_codes(handle, 1)

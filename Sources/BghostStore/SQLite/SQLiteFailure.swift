@@ -52,6 +52,9 @@ struct SQLiteFailure: Error {
         Extended.taken.contains(code) || code & 0xFF == SQLITE_MISMATCH
     }
 
+    /// SQLite's own code for this, `SQLITE_READONLY_DBMOVED`.
+    static let movedCode = SQLITE_READONLY | (4 << 8)
+
     /// Extended result codes; Swift does not import macros that compute a value.
     private enum Extended {
         static let write = SQLITE_IOERR | (3 << 8)
@@ -104,6 +107,9 @@ struct SQLiteFailure: Error {
 
     private func advice(_ path: String) -> String {
         switch kind {
+        case _ where code == Self.movedCode:
+            "nothing more is accepted, since it would be lost: stop the daemon, put the files back, or"
+                + " the newest copy made by `bghost backup` with `bghost restore`, and start it again"
         case .full:
             "free some room on its file system: what is accepted is kept, what ends meanwhile is"
                 + " stored then, and new requests are accepted again by themselves"

@@ -15,11 +15,12 @@ struct Transaction {
         rollback = try Statement("ROLLBACK", on: connection)
     }
 
-    /// Commits all that a body writes, or nothing if it throws or the commit fails.
+    /// Commits all that a body writes, or nothing if it throws, the commit fails or the files were moved away.
     func run(_ body: () throws(SQLiteFailure) -> Void) throws(SQLiteFailure) {
         do throws(SQLiteFailure) {
             try begin.run()
             try body()
+            try connection.place?.check()
             try commit.run()
         } catch {
             // SQLite rolls back after some failures. If this fails too, the next BEGIN reports it.
