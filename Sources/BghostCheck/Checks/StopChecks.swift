@@ -90,9 +90,8 @@ enum StopChecks {
         after milliseconds: Int,
         why: UInt32
     ) throws(Finding) -> Subject.Story? {
-        let begun = try subject.begin()
         // A stop before start() is another check, `stop-early`.
-        _ = begun.entered.wait(milliseconds: Int(subject.stage.order.runtimeMilliseconds))
+        let begun = try subject.beginServed()
         guard subject.runs.end(of: begun.run, milliseconds: milliseconds) == nil else { return nil }
         return subject.stop(begun, why: why)
     }
@@ -145,9 +144,8 @@ enum StopChecks {
         // by itself before cancel() is called says nothing, and neither does one inside start().
         var (timed, silent) = (0, 0)
         while timed < (best > 500 ? 3 : 8), silent < 8 {
-            let begun = try subject.begin()
             // A run that has not entered start() counts below as silent.
-            _ = begun.entered.wait(milliseconds: Int(stage.order.runtimeMilliseconds))
+            let begun = try subject.beginServed()
             guard subject.runs.end(of: begun.run, milliseconds: 20) == nil else {
                 silent += 1
                 continue
@@ -180,7 +178,7 @@ enum StopChecks {
         // A run may end by itself just before it is cancelled, and then gets no cancellation. So
         // the plugin counts as reading the descriptor only if it does so each time.
         for _ in 0..<3 {
-            let begun = try subject.begin()
+            let begun = try subject.beginServed()
             let isOver = subject.runs.end(of: begun.run, milliseconds: 20) != nil
             let fd = subject.runtime.runInfo(slotIndex: 0).pointee.cancel_fd
             guard fd >= 0 else { throw Finding.skipped("this process has no descriptor left") }

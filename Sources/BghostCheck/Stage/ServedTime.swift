@@ -46,6 +46,20 @@ struct ServedTime {
         max(passed / partsMax, passed - min(passed, waited))
     }
 
+    /// The nanoseconds for which a thread of this process has been on a processor; `nil` if it has ended.
+    static func served(thread: UInt64) -> UInt64? {
+        numbers("/proc/self/task/\(thread)/schedstat")?.first
+    }
+
+    /// Whether a thread of this process neither runs nor waits for a processor.
+    static func isAsleep(thread: UInt64) -> Bool {
+        // The state follows the name, which may have any characters.
+        guard let text = SmallFile.text("/proc/self/task/\(thread)/stat"),
+            let name = text.lastIndex(of: ")")
+        else { return true }
+        return text[name...].split(separator: " ").dropFirst().first != "R"
+    }
+
     /// The nanoseconds for which the calling thread has waited for a processor since it began.
     static var waitOfThread: UInt64 { wait("/proc/thread-self/schedstat") ?? 0 }
 
@@ -66,9 +80,12 @@ struct ServedTime {
 
     /// The second number of the file: the first one is the time on a processor.
     private static func wait(_ path: String) -> UInt64? {
-        // A thread that has ended meanwhile has no such file.
-        guard let text = SmallFile.text(path) else { return nil }
-        let numbers = text.split(separator: " ")
-        return numbers.count > 1 ? UInt64(numbers[1]) : nil
+        guard let numbers = numbers(path), numbers.count > 1 else { return nil }
+        return numbers[1]
+    }
+
+    /// `nil` for a thread that has ended.
+    private static func numbers(_ path: String) -> [UInt64]? {
+        SmallFile.text(path)?.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
     }
 }

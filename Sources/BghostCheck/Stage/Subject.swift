@@ -5,6 +5,7 @@ internal import BghostLinux
 internal import BghostPlugin
 internal import BghostWire
 internal import CBghost
+internal import CBghostSystem
 internal import Glibc
 
 /// A plugin under check, in the same runtime as in a worker.
@@ -34,7 +35,7 @@ final class Subject {
         var run: UInt64
         var slotIndex: Int
         var at: MonotonicInstant
-        /// Is signalled just before start() is called.
+        /// Gets the number of the thread that calls start(), just before the call.
         var entered: WaitableEvent
         /// Gets the duration of start() in nanoseconds, on the thread that calls it; of a timed run,
         /// without the time in which the thread waited for a processor.
@@ -178,7 +179,7 @@ final class Subject {
         let at = Monotonic.now
         starter.perform { [runtime] in
             let (begin, waited) = (Monotonic.now, isTimed ? ServedTime.waitOfThread : 0)
-            entered.signal(0)
+            entered.signal(UInt64(bgs_thread_id()))
             // A start that is refused has no end, which is what the checks look for.
             _ = runtime.start(start)
             let passed = Monotonic.now.since(begin)
@@ -196,6 +197,29 @@ final class Subject {
             returned: returned
         )
     }
+
+    /// Begins a run, and waits until the machine has served its start().
+    ///
+    /// The thread that is to call it wakes the waiting one before, which may take its place. On a busy machine its
+    /// next turn can come after the moment at which the run is to be cancelled, and start() would come after cancel().
+    func beginServed() throws(Finding) -> Begun {
+        let begun = try begin()
+        let limit = UInt64(stage.order.runtimeMilliseconds) * 1_000_000
+        let time = ServedTime()
+        guard let thread = begun.entered.wait(milliseconds: Int(stage.order.runtimeMilliseconds)),
+            let before = ServedTime.served(thread: thread)
+        else { return begun }
+        while !ServedTime.isAsleep(thread: thread),
+            let served = ServedTime.served(thread: thread), served < before + Self.startMin,
+            time.rest(of: limit) > 0
+        {
+            _ = poll(nil, 0, 1)
+        }
+        return begun
+    }
+
+    /// So long on a processor, the thread has left the code that calls start(), nanoseconds.
+    private static let startMin: UInt64 = 100_000
 
     /// A number for the next run of a slot.
     func nextNumber(slotIndex: Int) -> UInt64 {
