@@ -296,7 +296,7 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
         #expect(access(shop.path("c.bghost"), F_OK) != 0)
     }
 
-    @Test func `pack warns of what other machines do not have`() async throws {
+    @Test func `pack warns of each library what other machines do not have`() async throws {
         let source = "photos/photos.c"
         let built = try await shop.author(
             """
@@ -309,11 +309,32 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
         let warnings = (answer["warnings"]?.array ?? []).compactMap(\.string)
         #expect(warnings.contains { $0.contains("libz.so.1") }, "\(warnings)")
         #expect(warnings.contains { $0.contains("/opt/acme/lib") }, "\(warnings)")
+        // The same library once more, as that of another machine.
+        let elsewhere = try await shop.author(
+            """
+            python3 -c 'b = bytearray(open("other.so", "rb").read()); b[18] = 62 if b[18] == 183 else 183; open("arm.so", "wb").write(b)'
+            bghost plugin pack photos/libphotos.so --library arm.so --json
+            """
+        )
+        #expect(elsewhere.exitCode == 0, "\(elsewhere.output)\(elsewhere.error)")
+        let others = try JSONReader.parse(elsewhere.output)["warnings"]?.array ?? []
+        #expect(
+            others.contains { $0.string?.hasPrefix("arm.so: it needs libz.so.1") == true },
+            "\(others)"
+        )
     }
 
-    /// A library beside it has the version of a newer glibc, so that this machine can load the plugin.
-    @Test func `pack warns of a newer glibc than Debian 12 has`() async throws {
-        try shop.folder.write("GLIBC_2.99 { newer; };", to: "versions")
+    /// A library beside it has the version of a newer system, so that this machine can load the plugin.
+    @Test(arguments: [
+        ("GLIBC_2.99", "glibc 2.99, and Debian 12 has 2.36"),
+        ("GLIBCXX_3.4.31", "libstdc++ with GLIBCXX 3.4.31, and Debian 12 has 3.4.30"),
+        ("CXXABI_1.3.14", "libstdc++ with CXXABI 1.3.14, and Debian 12 has 1.3.13"),
+    ])
+    func `pack warns of newer libraries than Debian 12 has`(
+        version: String,
+        told: String
+    ) async throws {
+        try shop.folder.write("\(version) { newer; };", to: "versions")
         try shop.folder.write("void newer(void); void newer(void) {}", to: "newer.c")
         try shop.folder.write(
             """
@@ -330,7 +351,7 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
             """
         )
         #expect(built.exitCode == 0, "\(built.output)\(built.error)")
-        let warning = "! it needs glibc 2.99, and Debian 12 has 2.36: build it on an older system\n"
+        let warning = "! it needs \(told): build it on an older system\n"
         #expect(built.output.contains(warning), "\(built.output)")
     }
 }

@@ -43,9 +43,10 @@ struct ELFLayout {
     var segments: [Segment] = []
     var sections: [Section] = []
 
-    init(_ file: BoundedFile) throws(ImageError) {
+    /// - Parameter machine: the one that the file must be built for; `nil` for any.
+    init(_ file: BoundedFile, machine: Machine? = .host) throws(ImageError) {
         self.file = file
-        let header = try Self.readHeader(file)
+        let header = try Self.readHeader(file, machine)
         segments = try Self.readSegments(file, header)
         sections = try Self.readSections(file, header)
     }
@@ -96,7 +97,10 @@ extension ELFLayout {
     private static let segmentBytes: UInt64 = 56
     private static let sectionBytes: UInt64 = 64
 
-    private static func readHeader(_ file: BoundedFile) throws(ImageError) -> FileBytes {
+    private static func readHeader(
+        _ file: BoundedFile,
+        _ machine: Machine?
+    ) throws(ImageError) -> FileBytes {
         let beginning = try file.read("", at: 0, count: min(16, file.identity.sizeBytes)).bytes
         guard
             beginning.starts(with: [0x7F, UInt8(ascii: "E"), UInt8(ascii: "L"), UInt8(ascii: "F")])
@@ -110,9 +114,9 @@ extension ELFLayout {
             throw ImageError(file.path, .malformed("its ELF version is not 1"))
         }
         // Check the machine before the type: if both are wrong, the machine explains the type.
-        let machine = header.integer(at: 18, as: UInt16.self) ?? 0
-        guard machine == Machine.host.code else {
-            throw ImageError(file.path, .wrongMachine(found: machine))
+        let found = header.integer(at: 18, as: UInt16.self) ?? 0
+        guard machine == nil || found == machine?.code else {
+            throw ImageError(file.path, .wrongMachine(found: found))
         }
         switch header.integer(at: 16, as: UInt16.self) {
         case 3: return header

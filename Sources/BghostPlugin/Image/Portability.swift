@@ -8,10 +8,19 @@ package struct Portability: Equatable, Sendable {
     package var otherLibraries: [String]
     /// The folders in which it has the loader search, as the file has them (RUNPATH and RPATH).
     package var searchFolders: [String]
-    /// The newest version of glibc whose symbols it needs, such as `2.34`; `nil` if it needs none.
-    package var glibc: String?
+    /// The newest version of each family of symbols that it needs of the system's libraries, such as `2.34`.
+    package var versions: [Family: String]
     /// The size of its debug information, bytes.
     package var debugBytes: UInt64
+
+    /// Symbols of one library of the system, whose versions count up together.
+    package enum Family: String, CaseIterable, Sendable {
+        case glibc = "GLIBC_"
+        /// Those of libstdc++.
+        case standardLibrary = "GLIBCXX_"
+        /// What compilers of C++ call themselves, in libstdc++ too.
+        case cxxABI = "CXXABI_"
+    }
 
     private static let common = [
         "libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libutil.so.1",
@@ -19,27 +28,32 @@ package struct Portability: Equatable, Sendable {
         "ld-linux-aarch64.so.1", "ld-linux-riscv64-lp64d.so.1",
     ]
 
-    /// Reads the tables of a file; none of its code is run.
+    /// Reads the tables of a file, which may be for another machine; none of its code is run.
     package init(path: String) throws(ImageError) {
         let descriptor = try BoundedFile.open(path)
         defer { close(descriptor) }
-        let layout = try ELFLayout(BoundedFile(descriptor: descriptor, path: path))
+        let file = try BoundedFile(descriptor: descriptor, path: path)
+        let layout = try ELFLayout(file, machine: nil)
         let dynamic = try DynamicTable(layout)
         otherLibraries = try dynamic.needed().filter { !Self.common.contains($0) }
         searchFolders = try dynamic.folders()
-        let prefix = "GLIBC_"
-        glibc = try SymbolVersions(dynamic).needs
-            .filter { !$0.isWeak && $0.version.hasPrefix(prefix) }
-            .map { String($0.version.dropFirst(prefix.count)) }
-            .max { Self.numbers($0).lexicographicallyPrecedes(Self.numbers($1)) }
+        let needs = try SymbolVersions(dynamic).needs.filter { !$0.isWeak }
+        versions = Family.allCases.reduce(into: [:]) { versions, family in
+            versions[family] = needs.filter { $0.version.hasPrefix(family.rawValue) }
+                .map { String($0.version.dropFirst(family.rawValue.count)) }
+                .max(by: Self.isOlder)
+        }
         debugBytes = layout.sections.filter { $0.name.starts(with: ".debug_".utf8) }
             .reduce(0) { $0 &+ $1.size }
     }
 
-    /// Whether the needed version of glibc is newer than another one.
-    package func isNewer(than version: String) -> Bool {
-        guard let glibc else { return false }
-        return Self.numbers(version).lexicographicallyPrecedes(Self.numbers(glibc))
+    /// The needed version of a family, if it is newer than another one.
+    package func version(of family: Family, newerThan other: String) -> String? {
+        versions[family].flatMap { Self.isOlder(other, $0) ? $0 : nil }
+    }
+
+    private static func isOlder(_ one: String, _ other: String) -> Bool {
+        numbers(one).lexicographicallyPrecedes(numbers(other))
     }
 
     private static func numbers(_ version: String) -> [Int] {

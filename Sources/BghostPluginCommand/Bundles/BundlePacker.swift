@@ -59,7 +59,12 @@ enum BundlePacker {
             throw CommandFailure(error)
         }
         let bundle = try BundleFile.open(path)
-        let warnings = try PackWarnings.of(library) + input.warnings
+        var warnings = try PackWarnings.of(library)
+        for other in input.libraries {
+            // Several architectures have the same warning often, and the author mends each.
+            warnings += try PackWarnings.of(other).map { "\(PackInput.name(of: other)): \($0)" }
+        }
+        warnings += input.warnings
         show(path, bundle, warnings, output)
     }
 
@@ -146,8 +151,11 @@ enum BundlePacker {
 
 /// What a library needs that other machines may not have.
 enum PackWarnings {
-    /// The glibc of the oldest system that bghost is built for, Debian 12.
-    private static let glibc = "2.36"
+    /// What the oldest system that bghost is built for has, Debian 12.
+    private static let oldest: [(family: Portability.Family, name: String, version: String)] = [
+        (.glibc, "glibc", "2.36"), (.standardLibrary, "libstdc++ with GLIBCXX", "3.4.30"),
+        (.cxxABI, "libstdc++ with CXXABI", "1.3.13"),
+    ]
     private static let debugBytesMax: UInt64 = 4 << 20
 
     static func of(_ library: String) throws(CommandFailure) -> [String] {
@@ -184,9 +192,10 @@ enum PackWarnings {
                     + " link it without -rpath"
             )
         }
-        if needs.isNewer(than: glibc), let version = needs.glibc {
+        for (family, name, version) in oldest {
+            guard let needed = needs.version(of: family, newerThan: version) else { continue }
             warnings.append(
-                "it needs glibc \(version), and Debian 12 has \(glibc): build it on an older system"
+                "it needs \(name) \(needed), and Debian 12 has \(version): build it on an older system"
             )
         }
         if needs.debugBytes > debugBytesMax {
