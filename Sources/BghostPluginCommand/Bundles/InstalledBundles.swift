@@ -6,6 +6,7 @@ internal import BghostBase
 internal import BghostBundle
 internal import BghostTerminal
 internal import BghostTrust
+internal import Glibc
 
 /// Lists and removes installed bundles.
 enum InstalledBundles {
@@ -18,7 +19,15 @@ enum InstalledBundles {
     }
 
     /// Prints the installed bundles.
-    static func list(_ config: String, _ output: OutputOptions) {
+    static func list(_ config: String, _ output: OutputOptions) throws(CommandFailure) {
+        guard access(config, F_OK) == 0 else {
+            let reason = String(cString: strerror(errno))
+            throw CommandFailure(
+                .inputMissing,
+                "cannot read the manifest \(TerminalText.escaped(config)): \(reason)",
+                fix: "name the one that the daemon reads with --config"
+            )
+        }
         let configuration = InstalledManifest.configuration(config, plugins: nil)
         let entries = configuration.names().map { entry($0, configuration) }
         guard !output.json else { return output.console.answer(json: json(entries)) }

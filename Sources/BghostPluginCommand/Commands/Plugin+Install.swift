@@ -231,6 +231,6 @@ extension Plugin {
 
         @OptionGroup var output: OutputOptions
 
-        func run() { InstalledBundles.list(config, output) }
+        func run() throws { try InstalledBundles.list(config, output) }
     }
 }
