@@ -79,6 +79,27 @@ import Testing
         #expect(started.haveEnded(), "a process outlives the command")
     }
 
+    /// Parameters of one handler may be none for the others, so that one is checked.
+    @Test func `With --check, what does not pass its checks is not run`() throws {
+        _ = try folder.write(#"{"limit":10}"#, to: "few.json")
+        let program = try program([
+            "primes", "--check", "--parameters", "@" + folder.file("few.json"),
+        ])
+        try #require(program.line(containing: #""largest":7"#) != nil, "\(program.lines)")
+        try #require(program.line(containing: "waiting for a change") != nil, "\(program.lines)")
+
+        // No handler may have an empty name.
+        let name = #"BG_LIT("primes")"#
+        try #require(source.contains(name))
+        try save(source.replacing(name, with: #"BG_LIT("")"#))
+        try #require(
+            program.line(containing: "does not pass its checks") != nil,
+            "\(program.lines)"
+        )
+        program.signal(SIGINT)
+        #expect(program.end() == 130)
+    }
+
     @Test func `Ctrl-C stops a build as it would in a terminal`() throws {
         // A process that the shell has forked, and that has not become `sleep` yet, would lose the signal.
         let build = "trap 'echo cleaned; exit 1' INT; sh -c 'echo building; exec sleep 600'; :"

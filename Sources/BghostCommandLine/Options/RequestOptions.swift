@@ -21,12 +21,7 @@ package struct RequestOptions: ParsableArguments {
 
     package func parametersText() throws -> String {
         guard let parameters else { return "{}" }
-        let text: String
-        if parameters.hasPrefix("@") {
-            text = try Self.contents(of: String(parameters.dropFirst()))
-        } else {
-            text = parameters
-        }
+        let text = try Self.text(of: parameters)
         do {
             let node = try JSONReader.parse(text)
             guard node.object != nil else { throw JSONError(.notAnObject, at: node.span) }
@@ -39,6 +34,11 @@ package struct RequestOptions: ParsableArguments {
                 fix: #"give one JSON object, such as '{"city":"Paris"}'"#
             )
         }
+    }
+
+    /// What the option gives: its own text, or that of the file after `@`.
+    package static func text(of parameters: String) throws -> String {
+        try parameters.hasPrefix("@") ? contents(of: String(parameters.dropFirst())) : parameters
     }
 
     private static func contents(of path: String) throws -> String {

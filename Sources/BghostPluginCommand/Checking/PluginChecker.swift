@@ -52,13 +52,7 @@ enum PluginChecker {
     }
 
     private static func options(_ command: Plugin.Check) throws -> CheckRunner.Options {
-        guard access(command.file, F_OK) == 0 else {
-            let reason = String(cString: strerror(errno))
-            throw CommandFailure(
-                .inputMissing,
-                TerminalText.escaped("cannot read \(command.file): \(reason)")
-            )
-        }
+        let file = try PluginPath.find(command.file)
         for name in command.check where CheckCatalog.check(name) == nil {
             let known = CheckCatalog.checks.map(\.id)
             throw CommandFailure(
@@ -69,13 +63,16 @@ enum PluginChecker {
             )
         }
         var options = CheckRunner.Options(
-            file: absolute(command.file),
+            file: absolute(file),
             seed: command.reproduce ?? UInt64.random(in: 0...UInt64(UInt32.max))
         )
         options.strictness = command.strictness
         options.checks = command.check
         options.handler = command.handler
-        options.parameters = try object(command.parameters, "--parameters")
+        options.parameters = try object(
+            RequestOptions.text(of: command.parameters),
+            "--parameters"
+        )
         options.config = try object(command.pluginConfig, "--plugin-config")
         options.runtimeMilliseconds = try milliseconds(command.runtime, "--runtime")
         options.graceMilliseconds = try milliseconds(command.grace, "--grace")

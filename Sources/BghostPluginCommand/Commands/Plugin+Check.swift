@@ -15,7 +15,13 @@ extension Plugin {
                 """
         )
 
-        @Argument(help: ArgumentHelp("The plugin's .so.", valueName: "file"), completion: .file())
+        @Argument(
+            help: ArgumentHelp(
+                "The plugin's .so, or a folder in which it was built.",
+                valueName: "file"
+            ),
+            completion: .file()
+        )
         var file: String
 
         @Option(
@@ -38,7 +44,13 @@ extension Plugin {
         @Option(help: ArgumentHelp("Only this handler.", valueName: "name"))
         var handler: String?
 
-        @Option(help: ArgumentHelp("What each run is given, a JSON object.", valueName: "json"))
+        @Option(
+            help: ArgumentHelp(
+                "What each run is given, a JSON object: as it is, @file, or @- for stdin.",
+                valueName: "json|@file"
+            ),
+            completion: .file()
+        )
         var parameters = "{}"
 
         @Option(help: ArgumentHelp("What open() is given, a JSON object.", valueName: "json"))

@@ -186,8 +186,10 @@ extension Plugin {
         }
 
         private var checkWords: [String] {
-            ["plugin", "check", "--only-failed", file]
+            // Parameters are those of one handler; another one may refuse them.
+            ["plugin", "check", "--only-failed", "--plugin-config", pluginConfig]
                 + (request.parameters.map { ["--parameters", $0] } ?? [])
+                + (handler.map { ["--handler", $0] } ?? []) + ["--", file]
         }
     }
 }

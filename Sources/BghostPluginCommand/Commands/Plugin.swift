@@ -55,7 +55,13 @@ package struct Plugin: ParsableCommand {
             discussion: "None of its code is run, unless --load asks for its handlers."
         )
 
-        @Argument(help: ArgumentHelp("The plugin's .so.", valueName: "file"), completion: .file())
+        @Argument(
+            help: ArgumentHelp(
+                "The plugin's .so, or a folder in which it was built.",
+                valueName: "file"
+            ),
+            completion: .file()
+        )
         var file: String
 
         @Flag(

@@ -15,11 +15,12 @@ enum PluginInspector {
     ///
     /// - Parameter loads: whether to run the plugin's code, in a temporary worker, for its handlers.
     static func run(
-        file: String,
+        file path: String,
         loads: Bool,
         json: Bool,
         _ console: Console
     ) async throws -> ExitStatus {
+        let file = try PluginPath.find(path)
         let image: PluginImage
         do {
             image = try PluginImage.inspect(path: file)
@@ -46,7 +47,7 @@ enum PluginInspector {
 
     private static func summary(_ file: String) async throws -> PluginSummary {
         let probe = try PluginProbe.ofFile()
-        let definition = PluginDefinition(name: "plugin", library: try PluginPath.find(file))
+        let definition = PluginDefinition(name: "plugin", library: file)
         switch await probe.summary(of: definition) {
         case .success(let summary): return summary
         case .failure(let failure):
