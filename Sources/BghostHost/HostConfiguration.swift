@@ -58,6 +58,8 @@ package struct HostConfiguration: Sendable {
     var isSubreaper: Bool
     /// Whether plugins are allowed in places that other users could change (development mode).
     package var allowsUntrustedFiles = false
+    /// The plugins that have another library than that of the manifest's file, sorted.
+    package var developmentPlugins: [String] = []
     /// Whether a debugger of the same user may attach to workers.
     package var allowsDebugger = false
     /// Whether deadlines stand still while a debugger is attached to a worker.

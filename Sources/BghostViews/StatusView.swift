@@ -51,8 +51,12 @@ package struct StatusView {
 
     private func devBanner(_ style: Style) -> String {
         guard status.allowsUntrustedFiles else { return "" }
+        let replaced = status.developmentPlugins.map(TerminalText.escaped)
+        let more =
+            replaced.isEmpty
+            ? "" : ", and other libraries than the manifest's for \(replaced.joined(separator: ", "))"
         return style.painted(
-            "! started with --dev: bghost accepts files that other users could change",
+            "! started with --dev: bghost accepts files that other users could change\(more)",
             .warning
         ) + "\n"
     }

@@ -38,6 +38,8 @@ package struct HostStatus: Equatable, Sendable {
     package var deliversNotifications: Bool
     /// Whether it accepts files that other users could change.
     package var allowsUntrustedFiles: Bool
+    /// The plugins that have another library than the manifest's, for development.
+    package var developmentPlugins: [String]
 
     /// The most identifiers of families in `tasks`, unless a client asks for tasks by name.
     package static let familyMembersMax = 256
@@ -62,6 +64,7 @@ package struct HostStatus: Equatable, Sendable {
         partitionsProblem: String? = nil,
         deliversNotifications: Bool = false,
         allowsUntrustedFiles: Bool = false,
+        developmentPlugins: [String] = [],
         slotsInUse: Int? = nil,
         deadLetters: Int = 0
     ) {
@@ -85,6 +88,7 @@ package struct HostStatus: Equatable, Sendable {
         self.partitionsProblem = partitionsProblem
         self.deliversNotifications = deliversNotifications
         self.allowsUntrustedFiles = allowsUntrustedFiles
+        self.developmentPlugins = developmentPlugins
     }
 }
 

@@ -57,6 +57,8 @@ extension API {
         @OrNull package var simulation: SimulationStatus?
         /// Whether it accepts files that other users could change.
         @OrDefault package var dev: Bool
+        /// The plugins that have another library than the manifest's, as `--dev-library` says.
+        @ElementsOrEmpty package var devPlugins: [String]
     }
 
     /// A task of the manifest, or an identifier of a family that was used.
@@ -179,7 +181,8 @@ extension API.Status {
                 slotsInUse: status.slotsInUse,
                 draining: status.isDraining,
                 simulation: status.simulation.isActive ? status.simulation : nil,
-                dev: status.allowsUntrustedFiles
+                dev: status.allowsUntrustedFiles,
+                devPlugins: status.developmentPlugins
             ),
             problems: status.problems,
             deadLetters: status.deadLetters,
@@ -216,6 +219,7 @@ extension API.Status {
             partitionsProblem: partitionsProblem,
             deliversNotifications: deliversNotifications,
             allowsUntrustedFiles: daemon.dev,
+            developmentPlugins: daemon.devPlugins,
             slotsInUse: daemon.slotsInUse,
             deadLetters: deadLetters
         )

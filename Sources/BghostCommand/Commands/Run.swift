@@ -100,6 +100,18 @@ struct Run: AsyncParsableCommand {
     @Flag(help: "Take a manifest and plugins that other users could change, for development.")
     var dev = false
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            With --dev: load this library for a plugin of the manifest instead of its own, unsigned and \
+            unpinned, and again whenever it changes; may be repeated.
+            """,
+            valueName: "plugin=file"
+        ),
+        completion: .file()
+    )
+    var devLibrary: [String] = []
+
     @OptionGroup var virtual: VirtualClockOptions
 
     func validate() throws {
@@ -107,6 +119,9 @@ struct Run: AsyncParsableCommand {
             throw ValidationError(
                 "--for, --from, --behavior, --reload, --trace and --json go with --virtual-clock"
             )
+        }
+        guard dev || devLibrary.isEmpty else {
+            throw ValidationError("--dev-library needs --dev")
         }
         guard (1...4096).contains(slots ?? 1) else {
             throw ValidationError("--slots must be from 1 to 4096")
@@ -125,7 +140,8 @@ struct Run: AsyncParsableCommand {
                 pluginPaths: pluginPath,
                 slots: slots,
                 record: record,
-                allowsUntrustedFiles: dev
+                allowsUntrustedFiles: dev,
+                developmentLibraries: DevelopmentLibraries(devLibrary)
             ),
             Console(.auto)
         )

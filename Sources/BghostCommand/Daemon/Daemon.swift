@@ -34,7 +34,9 @@ enum Daemon {
         for diagnostic in reading.diagnostics {
             console.remark(diagnostic.rendered(color: console.error.hasColor))
         }
-        guard let manifest = reading.manifest else { throw reading.failure }
+        guard let written = reading.manifest else { throw reading.failure }
+        try options.developmentLibraries.requirePlugins(of: written)
+        let manifest = options.developmentLibraries.applied(to: written)
         if let doubt = doubt(of: reading, options) {
             throw CommandFailure(
                 .badManifest,
@@ -49,6 +51,13 @@ enum Daemon {
         defer { files.flush() }
         let hostLog = HostLog(level: options.logLevel, console: log, archive: files)
         LogFileSetup.report(problemsOf: files, to: hostLog)
+        for (plugin, path) in options.developmentLibraries.paths.sorted(by: { $0.key < $1.key }) {
+            hostLog.write(
+                .warning,
+                "plugin.overridden",
+                "\(plugin) is \(path), unsigned and unpinned, and not the library of the manifest"
+            )
+        }
         let fetcher = HTTPFetcher()
         let alerts = HTTPAlertTransport()
         let traces = TraceLink(manifest.host.traces, hostLog)
@@ -102,12 +111,15 @@ enum Daemon {
             }
         }
         configuration.allowsUntrustedFiles = options.allowsUntrustedFiles
+        configuration.developmentPlugins = options.developmentLibraries.paths.keys.sorted()
         configuration.notify = service.notify
         configuration.watchdogTimeout = service.watchdogTimeout
         configuration.rereadManifest = {
             let reading = ManifestFiles.read(options.config)
             return RereadManifest(
-                manifest: reading.manifest?.with(slots: options.slots),
+                manifest: reading.manifest.map {
+                    options.developmentLibraries.applied(to: $0).with(slots: options.slots)
+                },
                 diagnostics: reading.diagnostics,
                 digest: reading.digest,
                 doubt: doubt(of: reading, options)

@@ -26,6 +26,7 @@ struct RunOptions: Equatable, Sendable {
     var record: String?
     /// Whether to accept files that other users could change.
     var allowsUntrustedFiles: Bool
+    var developmentLibraries: DevelopmentLibraries
 
     init(
         config: String,
@@ -36,7 +37,8 @@ struct RunOptions: Equatable, Sendable {
         pluginPaths: [String] = [],
         slots: Int? = nil,
         record: String? = nil,
-        allowsUntrustedFiles: Bool = false
+        allowsUntrustedFiles: Bool = false,
+        developmentLibraries: DevelopmentLibraries
     ) {
         self.config = config
         self.stateDirectory = stateDirectory
@@ -47,5 +49,6 @@ struct RunOptions: Equatable, Sendable {
         self.slots = slots
         self.record = record
         self.allowsUntrustedFiles = allowsUntrustedFiles
+        self.developmentLibraries = developmentLibraries
     }
 }

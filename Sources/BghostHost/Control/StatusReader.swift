@@ -156,6 +156,7 @@ final class StatusReader {
             partitionsProblem: fleet.partitions?.problemSentence,
             deliversNotifications: notifications.outbox != nil,
             allowsUntrustedFiles: configuration.allowsUntrustedFiles,
+            developmentPlugins: configuration.developmentPlugins,
             slotsInUse: dispatcher.scheduler.slotsInUse,
             deadLetters: commits.deadLetters.count
         )

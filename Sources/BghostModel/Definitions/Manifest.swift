@@ -63,7 +63,7 @@ package struct PluginDefinition: Equatable, Sendable {
     /// The SHA-256 of each library that it loads, by the name under which it loads it.
     package var libraries: [String: String]
     /// How the daemon handles a changed library; `nil` if the manifest does not say.
-    var writtenOnChange: LibraryChange?
+    package var writtenOnChange: LibraryChange?
     package var isolation: Isolation
     /// The maximum number of concurrent runs in one worker, 1 or more.
     package var runsPerWorker: Int

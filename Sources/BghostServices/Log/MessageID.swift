@@ -77,6 +77,7 @@ package enum MessageID {
         "plugin.enabled": "f7008132a183441f89073f8c31797c54",
         "plugin.inspected": "2babde0ed0844742be1d76b2c8aaec3d",
         "plugin.load_failed": "55aa623d136548daa806ef8f8eb5398f",
+        "plugin.overridden": "4caa14fb6dcf44e48e47068462ce0d21",
         "plugin.paused": "cb53d1e5b5524e41ba9ef036046f28bc",
         "plugin.quarantined": "19767ea73dc84fffaa667d7e4fde74f0",
         "plugin.released": "c1b9f3d411dc4f9b89a830c753907ee1",
