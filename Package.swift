@@ -81,11 +81,15 @@ let library: [LinkerSetting] = [
 ]
 
 /// A sample plugin: an ordinary target that is shipped as one library.
-func plugin(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func plugin(
+    _ name: String,
+    _ dependencies: [Target.Dependency] = [],
+    path: String? = nil
+) -> Target {
     .target(
         name: name,
         dependencies: ["BackgroundTasks"] + dependencies,
-        path: "Plugins/\(name)",
+        path: path ?? "Plugins/\(name)",
         swiftSettings: swift,
         linkerSettings: library
     )
@@ -150,6 +154,7 @@ let package = Package(
         .library(name: "PhotoUpload", type: .dynamic, targets: ["PhotoUpload"]),
         .library(name: "Notifier", type: .dynamic, targets: ["Notifier"]),
         .library(name: "Overrun", type: .dynamic, targets: ["Overrun"]),
+        .library(name: "Report", type: .dynamic, targets: ["Report"]),
         .library(name: "SeedPlugin", type: .dynamic, targets: ["SeedPlugin"]),
         .library(name: "Habits", type: .dynamic, targets: ["Habits"]),
         .library(name: "PhotoBackup", type: .dynamic, targets: ["PhotoBackup"]),
@@ -661,6 +666,7 @@ let package = Package(
             ]
         ),
         plugin("Overrun"),
+        plugin("Report", path: "Examples/swift/Report"),
 
         // The bench.
         .target(
