@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostBase
 internal import BghostCommandLine
 internal import BghostControl
 internal import BghostModel
