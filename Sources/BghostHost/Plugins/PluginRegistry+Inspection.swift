@@ -216,20 +216,3 @@ extension PluginRegistry {
         reportProblem(of: plugin)
     }
 }
-
-/// The result of a piece of work, with the time that it took.
-struct Measured<Value: Sendable>: Sendable {
-    let value: Value
-    /// Elapsed time, in nanoseconds.
-    let took: UInt64
-    /// Processor time of the thread, in nanoseconds.
-    let processorTime: UInt64
-
-    /// Performs and measures the work.
-    init(_ work: () -> Value) {
-        let (begin, used) = (Monotonic.now, ThreadTime.now)
-        value = work()
-        took = Monotonic.now.since(begin)
-        processorTime = ThreadTime.now &- used
-    }
-}
