@@ -60,6 +60,17 @@ package struct PluginInspection: Sendable {
         return snapshot
     }
 
+    /// Watches the files where they are now, and returns their current state.
+    ///
+    /// - Parameter needed: as for ``snapshot(needed:)``.
+    package func watchedSnapshot(
+        needed: some Sequence<String>
+    ) -> (files: FileSnapshot, isWatched: Bool) {
+        // Watch before reading, so that no change in between is missed.
+        let isWatched = watch?.watchAgain(code.name) ?? false
+        return (snapshot(needed: needed), isWatched)
+    }
+
     /// Inspects the files unless their state equals a known one.
     package func findings(unless known: FileSnapshot?) -> PluginFindings? {
         if let known, snapshot(needed: known.needed.keys) == known { return nil }

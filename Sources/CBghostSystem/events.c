@@ -59,6 +59,26 @@ int bgs_clock_watch_arm(int fd) {
   return ANSWER(timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL));
 }
 
+int bgs_timer(void) {
+  int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  return fd < 0 ? -errno : fd;
+}
+
+static struct timespec span(uint64_t ns) {
+  return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+                           .tv_nsec = (long)(ns % 1000000000u)};
+}
+
+int bgs_timer_arm(int fd, uint64_t first_ns, uint64_t period_ns) {
+  struct itimerspec times = {.it_value = span(first_ns), .it_interval = span(period_ns)};
+  return ANSWER(timerfd_settime(fd, 0, &times, NULL));
+}
+
+int bgs_timer_drain(int fd) {
+  uint64_t count;
+  return ANSWER(read(fd, &count, sizeof count));
+}
+
 int bgs_clock_is_kept(void) {
   /* With no mode set, the call changes nothing and needs no privilege. */
   struct timex state = {0};

@@ -140,6 +140,45 @@ import Testing
         #expect(daemon.stop() == 0)
     }
 
+    @Test(arguments: ["release", "release/conf"])
+    func `A folder above that is exchanged is taken up and watched`(moved: String) throws {
+        let text = String(decoding: try File.read(try write("main")), as: UTF8.self)
+        func make(_ name: String, _ task: String) throws -> String {
+            for part in [name, "\(name)/conf", "\(name)/conf/tasks.d"] {
+                try #require(mkdir(folder.file(part), 0o755) == 0)
+            }
+            let new = text.replacing("\"main\"", with: "\"\(task)\"")
+            return try folder.write(new, to: "\(name)/conf/tasks.json")
+        }
+        let path = try make("release", "first")
+        _ = try make("next", "second")
+        let daemon = try TestDaemon(manifest: path, folder: folder)
+        let new = moved.replacing("release", with: "next")
+        #expect(rename(folder.file(moved), folder.file("old")) == 0)
+        #expect(rename(folder.file(new), folder.file(moved)) == 0)
+        #expect(daemon.program.line(containing: "+ task second; - task first") != nil)
+        try folder.write(dropIn("one"), to: "release/conf/tasks.d/one.json")
+        #expect(daemon.program.line(containing: "+ task one") != nil)
+        try folder.write(text, to: "release/conf/tasks.json")
+        #expect(daemon.program.line(containing: "+ task main; - task second") != nil)
+        #expect(daemon.stop() == 0)
+    }
+
+    @Test func `A main file behind a link is watched`() throws {
+        let path = try write("main")
+        let text = String(decoding: try File.read(path), as: UTF8.self)
+        try #require(mkdir(folder.file("elsewhere"), 0o755) == 0)
+        try folder.write(text, to: "elsewhere/real.json")
+        try #require(unlink(path) == 0 && symlink("elsewhere/real.json", path) == 0)
+        let daemon = try TestDaemon(manifest: path, folder: folder)
+        try folder.write(
+            text.replacing("\"main\"", with: "\"linked\""),
+            to: "elsewhere/real.json"
+        )
+        #expect(daemon.program.line(containing: "+ task linked; - task main") != nil)
+        #expect(daemon.stop() == 0)
+    }
+
     @Test func `Without it a change waits for the operator`() throws {
         let path = try write("main", onChange: "ask")
         let daemon = try TestDaemon(manifest: path, folder: folder)

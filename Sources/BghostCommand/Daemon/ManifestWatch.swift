@@ -85,7 +85,8 @@ struct ManifestWatch: Service, CustomStringConvertible {
     }
 }
 
-/// Waits, on a thread of its own, for changes in the folder of a manifest and in its `tasks.d`.
+/// Waits, on a thread of its own, for changes in the folder of a manifest and in its `tasks.d`, and for other
+/// folders that come into their places.
 private final class ManifestWatcher: Sendable {
     /// How long nothing must change before the files are read, milliseconds: editors and package managers
     /// write in steps.
@@ -106,6 +107,7 @@ private final class ManifestWatcher: Sendable {
         static func < (one: Cause, other: Cause) -> Bool { one.rawValue < other.rawValue }
     }
 
+    private let path: String
     private let name: String
     private let folder: String
     private let cause = Mutex(Cause.manifest)
@@ -113,15 +115,25 @@ private final class ManifestWatcher: Sendable {
     private let thread = WorkThread()
     private let continuation: AsyncStream<Void>.Continuation
     private let onProblem: @Sendable (String) -> Void
+    /// Reports other folders in the places of those that `inotify` watches, and a main file behind a link.
+    private let places: FileWatch
     private let inotify: Handoff
 
     /// The watch, which only the thread uses.
     private final class Handoff: @unchecked Sendable {
         // @unchecked: see above.
         var tree: TreeWatch
+        /// The folders that `tree` watches.
+        var folders: [FolderIdentity?]
+        var isElsewhere = false
         var hasReported = false
 
-        init(_ tree: TreeWatch) { self.tree = tree }
+        init(_ tree: TreeWatch, _ folders: [FolderIdentity?]) {
+            self.tree = tree
+            self.folders = folders
+        }
+
+        var isGone: Bool { isElsewhere || tree.isGone }
     }
 
     /// - Parameter onProblem: called on the thread when changes may be missed.
@@ -131,11 +143,16 @@ private final class ManifestWatcher: Sendable {
         onProblem: @escaping @Sendable (String) -> Void
     ) throws(SystemError) {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
+        self.path = path
         name = String(path[slash...].dropFirst())
         folder = slash == path.startIndex ? "/" : String(path[..<slash])
         self.continuation = continuation
         self.onProblem = onProblem
-        inotify = Handoff(try Self.tree(folder))
+        // Before the folders are opened, so that none is missed that is replaced in between.
+        places = try FileWatch()
+        places.watch([path, folder + "/tasks.d"], for: path)
+        let folders = Self.folders(folder)
+        inotify = Handoff(try Self.tree(folder), folders)
         stop = try Pipe.make()
     }
 
@@ -149,6 +166,10 @@ private final class ManifestWatcher: Sendable {
             // Drafts are hidden. A volume of Kubernetes replaces the link `..data` alone.
             isFolder ? name == "tasks.d" : !name.hasPrefix(".") || name == "..data"
         }
+    }
+
+    private static func folders(_ folder: String) -> [FolderIdentity?] {
+        [folder, folder + "/tasks.d"].map { FolderIdentity(path: $0) }
     }
 
     /// Begins; a change since the daemon read the files is an event too.
@@ -183,19 +204,33 @@ private final class ManifestWatcher: Sendable {
     private func loop() {
         while true {
             if inotify.tree.isIncomplete { report("more folders than the system can watch") }
-            if inotify.tree.isGone, !reopen() { return }
+            if inotify.isGone, !reopen() { return }
             guard wait(-1) == .changed else { return }
-            readChanges()
+            guard readChanges() else { continue }
             let end = Monotonic.now + Self.pauseMax
             pausing: while Monotonic.now < end {
                 switch wait(Self.pause) {
-                case .changed: readChanges()
+                case .changed: readChanges()  // Any change prolongs the pause.
                 case .quiet: break pausing
                 case .stopped: return
                 }
             }
+            if inotify.isElsewhere { inotify.isElsewhere = !openTree() }
             continuation.yield()
         }
+    }
+
+    /// Watches the folders that are in their places now.
+    ///
+    /// - Returns: whether the folder of the manifest is there.
+    private func openTree() -> Bool {
+        places.watchAgain(path)
+        let folders = Self.folders(folder)
+        // It is tried again until the folder is there.
+        guard let tree = try? Self.tree(folder) else { return false }
+        inotify.tree = tree
+        inotify.folders = folders
+        return true
     }
 
     /// Waits until the folder is there again.
@@ -206,9 +241,8 @@ private final class ManifestWatcher: Sendable {
         while true {
             var stopping = pollfd(fd: stop.reading, events: Int16(POLLIN), revents: 0)
             guard poll(&stopping, 1, Self.absencePause) == 0 else { return false }
-            // It may still be gone.
-            guard let tree = try? Self.tree(folder) else { continue }
-            inotify.tree = tree
+            guard openTree() else { continue }
+            inotify.isElsewhere = false
             inotify.hasReported = false
             add(.manifest)
             continuation.yield()
@@ -230,20 +264,45 @@ private final class ManifestWatcher: Sendable {
     private func wait(_ timeout: Int32) -> Turn {
         var watched = [
             pollfd(fd: inotify.tree.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: places.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: stop.reading, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            let count = poll(&watched, 2, timeout)
+            let count = poll(&watched, 3, timeout)
             if count < 0, errno == EINTR { continue }
-            if watched[1].revents != 0 || count < 0 { return .stopped }
+            if watched[2].revents != 0 || count < 0 { return .stopped }
             return count == 0 ? .quiet : .changed
         }
     }
 
-    private func readChanges() {
-        let names = inotify.tree.changes().contains { path in
+    /// Returns whether a file or a folder has changed.
+    @discardableResult
+    private func readChanges() -> Bool {
+        let changed = inotify.tree.changes()
+        let names = changed.contains { path in
             path.isEmpty || path == name || path == "tasks.d" || path.hasPrefix("tasks.d/")
         }
-        if names { add(.manifest) }
+        let moved = places.changes()
+        let isMoved = !moved.owners.isEmpty || moved.needsSweep && !places.sweep().isEmpty
+        if isMoved {
+            places.watchAgain(path)
+            if Self.folders(folder) != inotify.folders { inotify.isElsewhere = true }
+        }
+        if names || isMoved { add(.manifest) }
+        return isMoved || !changed.isEmpty || inotify.isGone
+    }
+}
+
+/// Which folder is at a path.
+private struct FolderIdentity: Equatable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// - Returns: `nil` if there is no file.
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
     }
 }

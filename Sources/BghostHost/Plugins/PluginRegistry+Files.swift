@@ -8,8 +8,8 @@ internal import BghostServices
 
 /// Detection of changed plugin files.
 ///
-/// The host uses events of their folders. Where it may miss events, or the plugin cannot be used,
-/// it also checks the files at growing intervals. A file may be incomplete at the time of a check,
+/// The host uses events of their folders, and sweeps for what causes none. Where it may miss events, or the
+/// plugin cannot be used, it also checks the files at growing intervals. A file may be incomplete at the time of a check,
 /// so a changed state counts only if two checks, one settling time apart, find the same.
 extension PluginRegistry {
     /// The reactor's token for the events of watched folders.
@@ -32,7 +32,15 @@ extension PluginRegistry {
     /// Handles events in the folders of plugin files.
     func librariesTouched() {
         guard let libraryWatch else { return }
-        let names = libraryWatch.changes() ?? Set(plugins.names)
+        let changes = libraryWatch.changes()
+        filesTouched(of: changes.owners)
+        guard changes.needsSweep else { return }
+        libraryWatch.sweep(on: threads.thread(for: .inspection)) { [reference] found in
+            reference.perform { $0.filesTouched(of: found) }
+        }
+    }
+
+    private func filesTouched(of names: Set<String>) {
         for name in names {
             guard let plugin = plugins[name] else { continue }
             plugin.checkPause = 0
@@ -69,15 +77,18 @@ extension PluginRegistry {
         let plugin = plugins[index]
         let inspection = inspection(of: plugin.code, by: manifest.value)
         let needed = (plugin.problem?.files ?? plugin.files).needed.keys
-        let found = await onInspectionThread(for: plugin) { inspection.snapshot(needed: needed) }
+        let look = await onInspectionThread(for: plugin) {
+            inspection.watchedSnapshot(needed: needed)
+        }
         plugin.isBeingChecked = false
         guard !plugin.isRetired, !isDraining else { return }
-        guard let found else { return scheduleCheck(at: plugin) }
+        guard let (found, isWatched) = look else { return scheduleCheck(at: plugin) }
+        plugin.isWatched = isWatched
         if let problem = plugin.problem {
             filesChecked(of: plugin, found, problem)
         } else {
             filesChecked(of: plugin, found)
-            if !plugin.isWatched { scheduleCheck(at: plugin) }
+            if !plugin.isWatched || plugin.problem != nil { scheduleCheck(at: plugin) }
         }
     }
 

@@ -282,10 +282,12 @@ final class PluginWatch {
     /// The first file that changed since the last call; `nil` if none did.
     private func changed() -> String? {
         if let tree { return tree.changes().first }
-        let names = library?.changes()
+        guard let library else { return nil }
+        let changes = library.changes()
+        let names = changes.owners.union(changes.needsSweep ? library.sweep() : [])
         // A file that appeared may lie in a folder that did too.
-        if names?.isEmpty != true { library?.watch([libraryPath], for: order.file) }
-        return names == nil ? "" : names?.first
+        if !names.isEmpty { library.watchAgain(order.file) }
+        return names.first
     }
 
     private static func text(of status: Int32) -> String {

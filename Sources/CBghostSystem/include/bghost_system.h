@@ -29,6 +29,8 @@ struct bgs_ready {
 #define BGS_OUT 0x004u
 #define BGS_ERROR 0x008u
 #define BGS_HANGUP 0x010u
+/* Told once for each event, not as long as the descriptor is ready. */
+#define BGS_EDGE 0x80000000u
 
 int bgs_epoll_create(void);
 int bgs_epoll_add(int epoll, int fd, uint32_t events, uint64_t token);
@@ -43,6 +45,11 @@ int bgs_eventfd_drain(int fd);
 /* A descriptor that is readable once the wall clock has been set; arm it again after that. */
 int bgs_clock_watch(void);
 int bgs_clock_watch_arm(int fd);
+/* A descriptor that is readable once a time has passed on the monotonic clock, which stands still while the
+ * machine sleeps; first and then each period. 0 stops it, and a period of 0 is none. */
+int bgs_timer(void);
+int bgs_timer_arm(int fd, uint64_t first_ns, uint64_t period_ns);
+int bgs_timer_drain(int fd);
 /* 1 if the wall clock is synchronised, 0 if it is not, a negative errno if the kernel does not
  * report it. */
 int bgs_clock_is_kept(void);

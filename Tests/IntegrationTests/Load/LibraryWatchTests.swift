@@ -186,6 +186,53 @@ extension Integration {
             }
         }
 
+        /// A release as it is deployed: a tree that comes into its place in one step.
+        private func makeRelease(_ name: String, padding: Int) throws {
+            for part in [name, "\(name)/app", "\(name)/app/lib"] {
+                try #require(mkdir(folder.file(part), 0o755) == 0)
+            }
+            let bytes = try File.read(try Fixture.library("misbehave"))
+            try folder.write(
+                bytes + [UInt8](repeating: 0, count: padding),
+                to: "\(name)/app/lib/plugin.so"
+            )
+        }
+
+        @Test(.timeLimit(.minutes(5)), arguments: ["current", "current/app"])
+        func `A release whose folder above is exchanged is taken up`(moved: String) async throws {
+            try makeRelease("current", padding: 0)
+            try makeRelease("next", padding: 1)
+            var manifest = try manifest()
+            let path = folder.file("current/app/lib/plugin.so")
+            for index in manifest.plugins.indices where manifest.plugins[index].name == "changing" {
+                manifest.plugins[index].library = path
+            }
+            try await withDaemon(manifest, adjust: Self.onlyEvents) { daemon in
+                let first = try await daemon.run("task")
+                let new = moved.replacing("current", with: "next")
+                try #require(rename(folder.file(moved), folder.file("old")) == 0)
+                try #require(rename(folder.file(new), folder.file(moved)) == 0)
+                try await daemon.line { $0.event == "plugin.replaced" && $0.plugin == "changing" }
+                let second = try await daemon.run("task")
+                #expect(second.outcome == .succeeded && second.pid != first.pid)
+                // A file of the new tree is watched like one of the old.
+                try install("misbehave", padding: 2)
+                let isReplaced = rename(library, path) == 0
+                try #require(isReplaced)
+                var count = 0
+                try await daemon.line { entry in
+                    if entry.event == "plugin.replaced" { count += 1 }
+                    return count == 2
+                }
+                try #require(rename(folder.file(moved), folder.file("gone")) == 0)
+                try await daemon.line { $0.event == "plugin.unusable" }
+                let request = try await daemon.host.submit(Submission(task: "task"))
+                #expect(request.waitingFor.first?.contains("is not there any more") == true)
+                try #require(rename(folder.file("gone"), folder.file(moved)) == 0)
+                try await expectRun(request, daemon)
+            }
+        }
+
         @Test(.timeLimit(.minutes(5)))
         func `An unusable replacement is logged, and the loaded library stays`() async throws {
             try install("misbehave")
