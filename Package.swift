@@ -585,7 +585,7 @@ let package = Package(
                 "BghostPluginCommand", "BghostPolicy", "BghostSandbox", "BghostServices",
                 "BghostSimulation",
                 "BghostStore", "BghostTerminal", "BghostTraces", "BghostTransfer",
-                "BghostTransferRules", "BghostTrust", "BghostViews",
+                "BghostTransferRules", "BghostViews",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -11,8 +11,10 @@ package enum PathTrust {
     ///
     /// Symbolic links are followed; each link is checked with its folders.
     ///
-    /// - Parameter path: absolute.
-    package static func check(_ path: String) throws(TrustError) {
+    /// - Parameters:
+    ///   - path: absolute.
+    ///   - mayBeAbsent: whether there may be no file; then no other user may be able to create it.
+    package static func check(_ path: String, mayBeAbsent: Bool = false) throws(TrustError) {
         var rest = ArraySlice(path.split(separator: "/").map(String.init))
         var folder = ""
         var links = 0
@@ -24,6 +26,7 @@ package enum PathTrust {
                 continue
             }
             let here = folder + "/" + name
+            if mayBeAbsent, isAbsent(here) { return try checkCreation(of: here, in: folder) }
             let facts = try look(at: here)
             guard facts.kind == .link else {
                 folder = here
@@ -36,6 +39,29 @@ package enum PathTrust {
             if target.hasPrefix("/") { folder = "" }
             rest = ArraySlice(target.split(separator: "/").map(String.init)) + rest
         }
+    }
+
+    private static func isAbsent(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) != 0 && errno == ENOENT
+    }
+
+    /// A user who may write to a folder can create a file in it, also if the folder has the sticky bit.
+    private static func checkCreation(of path: String, in folder: String) throws(TrustError) {
+        let folder = folder.isEmpty ? "/" : folder
+        let facts = try look(at: folder)
+        guard mayWrite(facts) != nil else { return }
+        throw TrustError(
+            "\(path) does not exist, and other users could create it in \(folder); create it, or name"
+                + " a place where only root can write"
+        )
+    }
+
+    /// Which other users may write to a file; `nil` if none may.
+    private static func mayWrite(_ facts: FileFacts) -> String? {
+        if facts.permissions & 0o002 != 0 { return "everybody" }
+        let mayGroup = facts.permissions & 0o020 != 0 && !isOwnGroup(facts.group, geteuid())
+        return mayGroup ? "group \(facts.group)" : nil
     }
 
     @discardableResult
@@ -55,14 +81,12 @@ package enum PathTrust {
         }
         // The kernel ignores the permissions of a link.
         guard facts.kind != .link else { return facts }
-        let mayOthers = facts.permissions & 0o002 != 0
-        let mayGroup = facts.permissions & 0o020 != 0 && !isOwnGroup(facts.group, user)
-        guard mayOthers || mayGroup else { return facts }
+        guard let others = mayWrite(facts) else { return facts }
         // In a folder with the sticky bit, like /tmp, a user cannot replace another user's file.
         guard facts.kind != .folder || facts.permissions & 0o1000 == 0 else { return facts }
         throw TrustError(
-            "\(path) can be written by \(mayOthers ? "everybody" : "group \(facts.group)"); run"
-                + " `chmod \(mayOthers ? "o-w" : "g-w") \(path)`"
+            "\(path) can be written by \(others); run"
+                + " `chmod \(others == "everybody" ? "o-w" : "g-w") \(path)`"
         )
     }
 

@@ -38,7 +38,8 @@ enum ManifestFixture {
 
     static func reader(
         secrets: [String: String] = [:],
-        unresolved: Diagnostic.Severity = .error
+        unresolved: Diagnostic.Severity = .error,
+        doubts: [String: String] = [:]
     ) -> ManifestReader {
         ManifestReader(
             manifestDirectory: "/etc/bghost",
@@ -47,6 +48,7 @@ enum ManifestFixture {
                 secrets[reference.description].map(Result.success)
                     ?? .failure(SecretError("it is not set"))
             },
+            fileDoubt: { doubts[$0] },
             zones: zones
         )
     }
@@ -68,10 +70,11 @@ enum ManifestFixture {
         _ text: String,
         dropIns: [(name: String, text: String)] = [],
         secrets: [String: String] = [:],
-        unresolved: Diagnostic.Severity = .error
+        unresolved: Diagnostic.Severity = .error,
+        doubts: [String: String] = [:]
     ) -> (manifest: Manifest?, diagnostics: [Diagnostic]) {
         let files = dropIns.map { ManifestFile(name: $0.name, bytes: Array($0.text.utf8)) }
-        return reader(secrets: secrets, unresolved: unresolved)
+        return reader(secrets: secrets, unresolved: unresolved, doubts: doubts)
             .read(ManifestFile(name: "tasks.json", bytes: Array(text.utf8)), dropIns: files)
     }
 

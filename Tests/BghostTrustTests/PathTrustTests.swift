@@ -63,6 +63,27 @@ import Testing
         #expect(refusal(of: link).hasPrefix("\(folder.file("plugins")) can be written by everyb"))
     }
 
+    @Test func `A file that may be absent is trusted where only its owner can create it`() throws {
+        func refusal(_ name: String) -> String {
+            do throws(TrustError) {
+                try PathTrust.check(folder.file(name), mayBeAbsent: true)
+                return ""
+            } catch {
+                return error.description
+            }
+        }
+        #expect(refusal("plugins/later") == "")
+        #expect(refusal("plugins/later/inner") == "")
+        try #require(symlink("later", folder.file("plugins/link")) == 0)
+        #expect(refusal("plugins/link") == "")
+        // The sticky bit keeps others from replacing a file, not from creating it.
+        chmod(folder.file("plugins"), 0o1777)
+        #expect(refusal("plugins/plugin.so") == "")
+        for name in ["plugins/later", "plugins/later/inner", "plugins/link"] {
+            #expect(refusal(name).contains("could create it in \(folder.file("plugins"))"))
+        }
+    }
+
     @Test func `A ring of links is refused`() throws {
         let (a, b) = (folder.file("a"), folder.file("b"))
         try #require(symlink(a, b) == 0 && symlink(b, a) == 0)

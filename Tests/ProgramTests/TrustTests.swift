@@ -36,6 +36,121 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `A folder of drop-ins that others can change is refused while it is empty`() throws {
+        let config = try manifest()
+        let drops = folder.file("tasks.d")
+        try #require(mkdir(drops, 0o755) == 0)
+        try #require(chmod(drops, 0o777) == 0)
+        let refused = try start(config)
+        #expect(refused.exitCode == 78)
+        #expect(refused.error.contains("\(drops) can be written by everybody"), "\(refused)")
+        let check = try Command.run([Artifact.path("bghost"), "check", "--config", config])
+        #expect(check.exitCode == 78)
+        #expect(check.output.contains("error[BG1080]"), "\(check)")
+        #expect(check.output.contains("\(drops) can be written by everybody"), "\(check)")
+        let lax = try Command.run([Artifact.path("bghost"), "check", "--dev", "--config", config])
+        #expect(lax.exitCode == 0, "\(lax)")
+    }
+
+    /// What a manifest can name that the daemon runs or believes, besides plugins.
+    private static let named: [(what: String, manifest: @Sendable (_ path: String) -> String)] = [
+        (
+            "the program of probe \"p\"",
+            { #"{"version": 1, "host": {"facts": {"probes": {"p": {"run": ["\#($0)"]}}}}}"# }
+        ),
+        (
+            "the program of a receiver",
+            { #"{"version": 1, "host": {"alerts": {"to": [{"command": ["\#($0)"]}]}}}"# }
+        ),
+        (
+            "file:",
+            { path in
+                """
+                {"version": 1, "host": {"alerts": {"to": [
+                   {"ntfy": "https://localhost/x", "token": "${file:\(path)}"}]}}}
+                """
+            }
+        ),
+        (
+            "`sslrootcert` of `connection`",
+            { path in
+                """
+                {"version": 1, "host": {"fleet": {"name": "a",
+                   "connection": "postgresql:///x?host=/nowhere&sslrootcert=\(path)"}}}
+                """
+            }
+        ),
+    ]
+
+    private func start(_ config: String, _ arguments: String...) throws -> Command.Result {
+        try Command.run(
+            [Artifact.path("bghost"), "--config", config, "--state-dir", folder.file("state")]
+                + arguments
+        )
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: named.indices, ["file", "folder", "owner", "absent"])
+    func `A file that others can change is neither run nor believed`(
+        index: Int,
+        fault: String
+    ) throws {
+        let (what, manifest) = Self.named[index]
+        // Others cannot own a file that only root can give away.
+        guard fault != "owner" || geteuid() == 0 else { return }
+        let ran = folder.file("ran")
+        let place = folder.file("tools")
+        try #require(mkdir(place, 0o755) == 0)
+        let path = try folder.write("#!/usr/bin/touch \(ran)", to: "tools/named")
+        try #require(chmod(path, fault == "file" ? 0o777 : 0o755) == 0)
+        switch fault {
+        case "folder": try #require(chmod(place, 0o777) == 0)
+        case "owner": try #require(chown(path, 65534, 65534) == 0)
+        // The sticky bit keeps others from replacing a file, not from creating it.
+        case "absent": try #require(unlink(path) == 0 && chmod(place, 0o1777) == 0)
+        default: break
+        }
+        let reason =
+            switch fault {
+            case "folder": "\(place) can be written by everybody; run `chmod o-w \(place)`"
+            case "owner": "\(path) belongs to user 65534, who could change it"
+            case "absent": "\(path) does not exist, and other users could create it in \(place)"
+            default: "\(path) can be written by everybody; run `chmod o-w \(path)`"
+            }
+        let config = try folder.write(manifest(path), to: "tasks.json")
+        let refused = try start(config)
+        #expect(refused.exitCode == 78)
+        #expect(refused.error.contains("error[BG1080]"), "\(refused)")
+        #expect(refused.error.contains(what) && refused.error.contains(reason), "\(refused)")
+        #expect(refused.error.contains("--dev"), "\(refused)")
+        let check = try Command.run([Artifact.path("bghost"), "check", "--config", config])
+        #expect(check.exitCode == 78)
+        #expect(check.output.contains(reason), "\(check)")
+        #expect(access(ran, F_OK) != 0)
+        guard fault != "absent" else { return }
+        let lax = try Command.run([Artifact.path("bghost"), "check", "--dev", "--config", config])
+        #expect(lax.exitCode == 0, "\(lax)")
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `A reload does not run what others can change, and --dev does`() throws {
+        let ran = folder.file("ran")
+        let program = try folder.write("#!/usr/bin/touch \(ran)", to: "probe.sh")
+        try #require(chmod(program, 0o755) == 0)
+        let text = Self.named[0].manifest(program)
+        let config = try folder.write(#"{"version": 1}"#, to: "tasks.json")
+        let daemon = try TestDaemon(manifest: config, folder: folder)
+        try #require(chmod(program, 0o777) == 0)
+        try folder.write(text, to: "tasks.json")
+        let refused = try daemon.command(["reload"])
+        #expect(refused.exitCode == 78, "\(refused)")
+        #expect(refused.error.contains("\(program) can be written by everybody"), "\(refused)")
+        #expect(daemon.stop() == 0)
+        #expect(access(ran, F_OK) != 0)
+        let lax = try TestDaemon(manifest: config, folder: folder, arguments: ["--dev"])
+        #expect(lax.stop() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `minisign and a check accept a plugin that bghost signed`() throws {
         let library = try folder.write(try File.read(try Fixture.library("good")), to: "good.so")
         let (secret, open) = (folder.file("key"), folder.file("key.pub"))

@@ -234,7 +234,7 @@ enum ModuleTable {
                 "BghostPluginCommand",
                 "BghostPolicy", "BghostSandbox", "BghostServices", "BghostSimulation",
                 "BghostStore", "BghostTerminal", "BghostTraces", "BghostTransfer",
-                "BghostTransferRules", "BghostTrust", "BghostViews",
+                "BghostTransferRules", "BghostViews",
             ]
         ),
         Module(

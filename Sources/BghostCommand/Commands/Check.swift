@@ -29,7 +29,7 @@ struct Check: AsyncParsableCommand {
     @Flag(help: "Pass over variables of the environment that are not set here.")
     var noEnv = false
 
-    @Flag(help: "Take plugins that other users could change, for development.")
+    @Flag(help: "Take a manifest and plugins that other users could change, for development.")
     var dev = false
 
     @OptionGroup var output: OutputOptions

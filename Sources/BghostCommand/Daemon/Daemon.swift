@@ -19,7 +19,6 @@ internal import BghostControl
 internal import BghostStore
 internal import BghostTraces
 internal import BghostTransfer
-internal import BghostTrust
 internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
@@ -30,14 +29,20 @@ enum Daemon {
     /// Runs until the daemon is stopped and has drained.
     static func run(_ options: RunOptions, _ console: Console) async throws {
         let service = try ServiceLink(ServiceEnvironment.take())
-        let reading = ManifestFiles.read(options.config)
+        let read = { @Sendable in
+            ManifestFiles.read(
+                options.config,
+                allowsUntrustedFiles: options.allowsUntrustedFiles
+            )
+        }
+        let reading = read()
         for diagnostic in reading.diagnostics {
             console.remark(diagnostic.rendered(color: console.error.hasColor))
         }
         guard let written = reading.manifest else { throw reading.failure }
         try options.developmentLibraries.requirePlugins(of: written)
         let manifest = options.developmentLibraries.applied(to: written)
-        if let doubt = doubt(of: reading, options) {
+        if !options.allowsUntrustedFiles, let doubt = reading.doubt() {
             throw CommandFailure(
                 .badManifest,
                 "\(reading.path) is not to be trusted: \(doubt)",
@@ -115,14 +120,14 @@ enum Daemon {
         configuration.notify = service.notify
         configuration.watchdogTimeout = service.watchdogTimeout
         configuration.rereadManifest = {
-            let reading = ManifestFiles.read(options.config)
+            let reading = read()
             return RereadManifest(
                 manifest: reading.manifest.map {
                     options.developmentLibraries.applied(to: $0).with(slots: options.slots)
                 },
                 diagnostics: reading.diagnostics,
                 digest: reading.digest,
-                doubt: doubt(of: reading, options)
+                doubt: options.allowsUntrustedFiles ? nil : reading.doubt()
             )
         }
         let named =
@@ -171,20 +176,6 @@ enum Daemon {
         await alerts.shutDown()
         await traces.shutDown()
         await journal?.finish()
-    }
-
-    /// Why the manifest's files are not trusted: a user who can write them controls the daemon.
-    private static func doubt(
-        of reading: ManifestFiles.Reading,
-        _ options: RunOptions
-    ) -> String? {
-        guard !options.allowsUntrustedFiles else { return nil }
-        do throws(TrustError) {
-            for file in reading.files { try PathTrust.check(file) }
-            return nil
-        } catch {
-            return error.description
-        }
     }
 
     /// Writes a record of the socket, for clients that know only the manifest.

@@ -30,18 +30,25 @@ enum Checker {
         _ options: CheckOptions,
         _ console: Console
     ) async throws -> ExitStatus {
+        // The owners of files on this machine say nothing about another one.
+        let trustsFiles = options.allowsUntrustedFiles || options.ignoresEnvironment
         let reading = ManifestFiles.read(
             options.config,
-            unresolvedSecrets: options.ignoresEnvironment ? .warning : .error
+            unresolvedSecrets: options.ignoresEnvironment ? .warning : .error,
+            allowsUntrustedFiles: trustsFiles
         )
-        let shown = reading.diagnostics.filter {
-            !(options.ignoresEnvironment && $0.severity == .warning && $0.code == .unresolvedSecret)
-        }
+        let doubts = trustsFiles || reading.manifest == nil ? [] : reading.doubts(options.config)
+        let shown =
+            doubts
+            + reading.diagnostics.filter {
+                !(options.ignoresEnvironment && $0.severity == .warning
+                    && $0.code == .unresolvedSecret)
+            }
         var findings: [Finding] = []
         if let manifest = reading.manifest {
             findings = try await probe(manifest, reading.directory, options)
         }
-        let errors = reading.errors + findings.count { $0.problem != nil }
+        let errors = reading.errors + doubts.count + findings.count { $0.problem != nil }
         let warnings =
             shown.count { $0.severity == .warning } + findings.count { $0.warning != nil }
         if options.json {
@@ -185,6 +192,13 @@ enum Checker {
             }
         }
         return writer.text
+    }
+}
+
+extension ManifestFiles.Reading {
+    /// The diagnostic for a manifest that other users could change; empty if none could.
+    fileprivate func doubts(_ config: String) -> [Diagnostic] {
+        doubt().map { [.untrusted(file: config, reason: $0)] } ?? []
     }
 }
 

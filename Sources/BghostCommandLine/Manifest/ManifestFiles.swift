@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostAPI
+internal import BghostBase
 internal import BghostCalendar
 internal import BghostLinux
 package import BghostManifest
@@ -30,9 +31,26 @@ package struct ManifestFiles {
 
         package var dropIns: Int { dropInNames.count }
 
-        /// The absolute paths of all files that were read.
-        package var files: [String] {
-            [path] + dropInNames.map { "\(directory)/tasks.d/\($0)" }
+        /// Whether there is a folder of drop-ins.
+        fileprivate var hasDropInFolder = false
+
+        /// The absolute paths of the files that were read, and of the folder of drop-ins, which may be empty.
+        private var files: [String] {
+            let folder = "\(directory)/tasks.d"
+            return [path] + dropInNames.map { "\(folder)/\($0)" }
+                + (hasDropInFolder ? [folder] : [])
+        }
+
+        /// Why the manifest's files are not trusted: a user who can write them controls the daemon.
+        ///
+        /// - Returns: `nil` if no user other than root and this process's can change them.
+        package func doubt() -> String? {
+            do throws(TrustError) {
+                for file in files { try PathTrust.check(file) }
+                return nil
+            } catch {
+                return error.description
+            }
         }
 
         package var errors: Int { diagnostics.count { $0.severity == .error } }
@@ -54,11 +72,14 @@ package struct ManifestFiles {
     /// - Parameters:
     ///   - config: the path of the main file, as the user gave it.
     ///   - unresolvedSecrets: the severity of a secret without a value.
+    ///   - allowsUntrustedFiles: whether the programs and the secrets that the manifest names may be files that
+    ///     other users could change; only a reader that acts on the manifest needs to know.
     ///   - changes: drop-ins by name that are to be read as if their files had these bytes; `nil` is as
     ///     if the file were not there.
     package static func read(
         _ config: String,
         unresolvedSecrets: Diagnostic.Severity = .error,
+        allowsUntrustedFiles: Bool = true,
         changes: [String: [UInt8]?] = [:]
     ) -> Reading {
         let path = ControlLocation.normalized(config)
@@ -81,14 +102,15 @@ package struct ManifestFiles {
             dropIns.append(ManifestFile(name: "tasks.d/\(name)", bytes: bytes))
             reading.dropInNames.append(name)
         }
-        let names: [String]
+        let names: [String]?
         do throws(SystemError) {
             names = try dropInNames(in: directory + "/tasks.d")
         } catch {
             reading.diagnostics = [.unreadable(dropIn: "tasks.d", reason: error.reason)]
             return reading
         }
-        for name in names where !changes.keys.contains(name) {
+        reading.hasDropInFolder = names != nil
+        for name in names ?? [] where !changes.keys.contains(name) {
             switch file("\(directory)/tasks.d/\(name)", name: "tasks.d/\(name)") {
             case .success(let file):
                 dropIns.append(file)
@@ -104,6 +126,7 @@ package struct ManifestFiles {
             manifestDirectory: directory,
             unresolvedSecrets: unresolvedSecrets,
             resolveSecret: Secrets.resolve,
+            fileDoubt: { allowsUntrustedFiles ? nil : doubt(ofFile: $0) },
             zones: InstalledZones.source,
             parameterProblem: { parameters, signature, isComplete in
                 ParameterCheck.problem(
@@ -149,12 +172,21 @@ package struct ManifestFiles {
         return String(path[..<slash])
     }
 
-    /// The names of the drop-ins; none if there is no such folder.
-    private static func dropInNames(in folder: String) throws(SystemError) -> [String] {
+    private static func doubt(ofFile path: String) -> String? {
+        do throws(TrustError) {
+            try PathTrust.check(path, mayBeAbsent: true)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    /// The names of the drop-ins; `nil` if there is no such folder.
+    private static func dropInNames(in folder: String) throws(SystemError) -> [String]? {
         do {
             return try FolderNames.of(folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
         } catch {
-            if error.code == ENOENT { return [] }
+            if error.code == ENOENT { return nil }
             throw error
         }
     }

@@ -115,6 +115,12 @@ extension ManifestBuilder {
             )
             return nil
         }
+        trust.require(
+            path,
+            of: "the program of a receiver",
+            at: node["command"]?.array?.first?.span ?? node.span,
+            in: source
+        )
         return .command(arguments: arguments, to: node["to"]?.string)
     }
 

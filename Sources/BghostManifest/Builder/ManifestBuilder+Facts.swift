@@ -46,6 +46,13 @@ extension ManifestBuilder {
                 "probe \(member.key.quoted) names no program by its absolute path",
                 label: "such as \"/usr/bin/test\""
             )
+        } else if let program = arguments.first {
+            trust.require(
+                program,
+                of: "the program of probe \(member.key.quoted)",
+                at: run?.array?.first?.span ?? member.value.span,
+                in: source
+            )
         }
         var probe = ProbeDefinition(name: member.key, arguments: arguments)
         probe.interval = duration(member.value["interval"]) ?? probe.interval

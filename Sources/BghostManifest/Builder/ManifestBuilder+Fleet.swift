@@ -22,8 +22,18 @@ extension ManifestBuilder {
                 help: "use 1 to 64 of A-Z a-z 0-9 . _ -, such as \"${env:HOSTNAME}\""
             )
         }
+        let text = expansion(source).expand(address, at: connection.span)
+        for (key, path) in ConnectionFiles.named(in: text) {
+            trust.require(
+                path,
+                of: "`\(key)` of `connection`",
+                isSecret: text != address,
+                at: connection.span,
+                in: source
+            )
+        }
         return FleetSettings(
-            connection: expansion(source).expand(address, at: connection.span),
+            connection: text,
             name: value,
             lease: duration(node["lease"]) ?? FleetSettings.leaseDefault
         )

@@ -11,6 +11,7 @@ struct ManifestBuilder {
     let collector: DiagnosticCollector
     let manifestDirectory: String
     let zones: ZoneSource
+    let trust: FileTrust
     let expansion: (ManifestSource) -> SecretExpansion
 
     // MARK: - Host

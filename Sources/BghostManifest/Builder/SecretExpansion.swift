@@ -6,6 +6,7 @@ internal import BghostBase
 struct SecretExpansion {
     let source: ManifestSource
     let collector: DiagnosticCollector
+    let trust: FileTrust
     let manifestDirectory: String
     let unresolved: Diagnostic.Severity
     let resolve: (SecretReference) -> Result<String, SecretError>
@@ -92,6 +93,10 @@ struct SecretExpansion {
         }
         let name =
             kind == .file ? PathCheck.resolve(parts[1], against: manifestDirectory) : parts[1]
+        // Before it is read, so that the bytes are those of the files' owners.
+        guard kind != .file || trust.require(name, of: text.quoted, at: span, in: source) else {
+            return nil
+        }
         switch resolve(SecretReference(kind, name)) {
         case .success(let value): return Array(value.utf8)
         case .failure(let error):

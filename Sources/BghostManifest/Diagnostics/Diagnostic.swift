@@ -88,6 +88,16 @@ package struct Diagnostic: Equatable, Sendable {
         )
     }
 
+    /// A manifest that other users could change.
+    package static func untrusted(file: String, reason: String) -> Diagnostic {
+        Diagnostic(
+            .untrustedFile,
+            "the manifest is not to be trusted: \(reason)",
+            at: Place(file: file),
+            help: "the daemon takes it with --dev only"
+        )
+    }
+
     /// A drop-in, or the folder of the drop-ins, that cannot be read.
     package static func unreadable(dropIn file: String, reason: String) -> Diagnostic {
         Diagnostic(

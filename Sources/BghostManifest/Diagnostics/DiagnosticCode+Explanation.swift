@@ -346,6 +346,14 @@ extension DiagnosticCode {
             """
         case .tooManyProblems:
             "There are more problems than are worth reading at once. Mend the first ones and try again."
+        case .untrustedFile:
+            """
+            The manifest names a file that the daemon runs or believes: the program of a probe or of a \
+            receiver of alerts, the file of a secret, a certificate or key of the fleet's connection. \
+            A user other than root and the daemon's could change or replace it, and act as the daemon. \
+            Give the file and each folder above it to root, and permit no other user to write there. \
+            With --dev, on a machine of your own, bghost takes the file.
+            """
         case .unresolvedSecret:
             """
             The manifest takes a value from outside that is not there: a variable that is not set, \

@@ -81,6 +81,7 @@ package enum DiagnosticCode: String, Equatable, Hashable, Sendable, CaseIterable
     case badOnBoot = "BG1078"
 
     // The surroundings.
+    case untrustedFile = "BG1080"
     case unresolvedSecret = "BG2004"
 
     /// Every code, in the order of their numbers.

@@ -12,6 +12,7 @@ package struct ManifestReader {
     private let manifestDirectory: String
     private let unresolvedSecrets: Diagnostic.Severity
     private let resolveSecret: (SecretReference) -> Result<String, SecretError>
+    private let fileDoubt: (String) -> String?
     private let zones: ZoneSource
     private let signatureProblem: (String) -> String?
     private let parameterProblem: (String, String, Bool) -> String?
@@ -24,6 +25,8 @@ package struct ManifestReader {
     ///   - unresolvedSecrets: the severity of a secret without a value: an error for the daemon, or
     ///     a warning for a check on another machine. The reference then stays in the text.
     ///   - resolveSecret: finds the value of a reference. Paths of files are absolute.
+    ///   - fileDoubt: says which other user could change the file at an absolute path, which the
+    ///     daemon is to run or to believe; `nil` if there is none. The default trusts all files.
     ///   - zones: supplies time zones.
     ///   - signatureProblem: says what is wrong with a function's signature; `nil` if nothing is
     ///     wrong.
@@ -33,6 +36,7 @@ package struct ManifestReader {
         manifestDirectory: String,
         unresolvedSecrets: Diagnostic.Severity = .error,
         resolveSecret: @escaping (SecretReference) -> Result<String, SecretError>,
+        fileDoubt: @escaping (String) -> String? = { _ in nil },
         zones: ZoneSource,
         signatureProblem: @escaping (String) -> String? = FunctionSignature.problem(in:),
         parameterProblem: @escaping (String, String, Bool) -> String? = { _, _, _ in nil }
@@ -40,6 +44,7 @@ package struct ManifestReader {
         self.manifestDirectory = manifestDirectory
         self.unresolvedSecrets = unresolvedSecrets
         self.resolveSecret = resolveSecret
+        self.fileDoubt = fileDoubt
         self.zones = zones
         self.signatureProblem = signatureProblem
         self.parameterProblem = parameterProblem
@@ -97,14 +102,17 @@ package struct ManifestReader {
             }.first
             references.checkReceivers(delivers, sources[0])
         }
+        let trust = FileTrust(collector: collector, doubt: fileDoubt)
         let builder = ManifestBuilder(
             collector: collector,
             manifestDirectory: manifestDirectory,
             zones: zones,
+            trust: trust,
             expansion: { source in
                 SecretExpansion(
                     source: source,
                     collector: collector,
+                    trust: trust,
                     manifestDirectory: manifestDirectory,
                     unresolved: unresolvedSecrets,
                     resolve: resolveSecret
