@@ -36,7 +36,7 @@ extension SeparateHosts {
                         // Not before the question: on a busy machine it may be about a later request.
                         let now = WallClock.now + status.simulation.clockOffset
                         let wait = try #require(next?.earliestBegin) - now
-                        #expect(wait <= 1_000_000_000 + Scheduler.clockStepMin, "\(clock)")
+                        #expect(wait <= 1_000_000_000 + ClockSteps.stepMin, "\(clock)")
                         let ended = await daemon.host.runs(task: "echo", limit: 1000).count
                         try await daemon.line(LogFilter(task: "echo")) { _ in
                             daemon.log.entries(matching: LogFilter(task: "echo"), limit: 8192)

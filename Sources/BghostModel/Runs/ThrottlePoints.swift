@@ -69,22 +69,18 @@ package struct ThrottlePoints: Equatable, Codable, Sendable {
     ///   - now: Unix nanoseconds.
     ///   - delayMax: the upper limit of every delay, seconds.
     package func nextStart(now: Int64, delayMax: Int64 = .max) -> Int64? {
-        // After the clock was set back, limit the dates to the present; otherwise the delay would be too
-        // long.
-        let end = min(lastEnd, now)
-        let changed = min(changedAt, now)
         var level = min(points, Self.delays.count - 1)
         while level > 0 {
             // The highest level has no start: any higher number of points belongs to it.
             let isHighest = level == Self.delays.count - 1
-            let begins = Self.sum(changed, Self.clearsOneAfter, isHighest ? 0 : points - level)
-            let ends = Self.sum(changed, Self.clearsOneAfter, points - level + 1)
+            let begins = Self.sum(changedAt, Self.clearsOneAfter, isHighest ? 0 : points - level)
+            let ends = Self.sum(changedAt, Self.clearsOneAfter, points - level + 1)
             let delay = Int(min(Self.delays[level], max(0, delayMax)))
-            let start = max(begins, Self.sum(end, 1_000_000_000, delay))
+            let start = max(begins, Self.sum(lastEnd, 1_000_000_000, delay))
             if start < ends { return start > now ? start : nil }
             level -= 1
         }
-        let clean = Self.sum(changed, Self.clearsOneAfter, points)
+        let clean = Self.sum(changedAt, Self.clearsOneAfter, points)
         return clean > now ? clean : nil
     }
 
@@ -110,6 +106,18 @@ package struct ThrottlePoints: Equatable, Codable, Sendable {
         if points == 0 { runs = [] }
         changedAt = now
         lastEnd = now
+    }
+
+    /// Moves the dates by a step of the wall clock, nanoseconds, so that the delay stays as long.
+    package mutating func move(by step: Int64) {
+        changedAt = changedAt.addingClamped(step)
+        lastEnd = lastEnd.addingClamped(step)
+    }
+
+    /// Limits the dates to the present, when the clock may have been set back by a step that no one saw.
+    package mutating func limit(now: Int64) {
+        changedAt = min(changedAt, now)
+        lastEnd = min(lastEnd, now)
     }
 
     /// Removes all points.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostModel
 
 /// Requests for tasks that are no longer in the manifest, kept in case the manifest contains them
 /// again.
@@ -221,11 +222,12 @@ struct Parking: Sendable {
         return true
     }
 
-    /// Moves the dates of retries by a step of the clock.
+    /// Moves the dates of retries, of parking and of throttle points by a step of the clock.
     ///
-    /// - Returns: the requests that moved.
-    mutating func moveRetries(by step: Int64) -> [Request] {
+    /// - Returns: the requests that moved, and the states.
+    mutating func move(by step: Int64) -> (requests: [Request], memories: [TaskMemory]) {
         var moved: [Request] = []
+        memories = memories.mapValues { $0.moved(by: step) }
         for index in places.indices {
             guard let request = places[index].request, request.isRetry,
                 let later = request.moved(by: step)
@@ -233,7 +235,7 @@ struct Parking: Sendable {
             places[index].request = later
             moved.append(later)
         }
-        return moved
+        return (moved, remembered.filter { $0.parkedSince != nil || $0.throttle.points > 0 })
     }
 
     /// Handles a clock that was set: limits the dates of parking to the new time.

@@ -96,13 +96,6 @@ extension Scheduler {
         recheckPaused(now: now)
     }
 
-    /// Moves the ends of pauses for a duration, since the wall clock was set.
-    mutating func movePauses(by step: Int64, _ effects: inout [SchedulerEffect]) {
-        let moved = gates.pauses.move(by: step)
-        guard !moved.isEmpty else { return }
-        effects.append(.commit(moved.map { .paused($0.target, $0) }))
-    }
-
     private mutating func recheckPaused(now: Moment) {
         for entry in pendingIndex.takePaused() {
             guard pendingIndex.entries.isInUse(entry) else { continue }

@@ -17,6 +17,8 @@ extension Scheduler {
 
     package mutating func restore(_ memory: TaskMemory, now: Moment) {
         recordInput(.restoredTask(memory), at: now)
+        var memory = memory
+        memory.throttle.limit(now: now.unix)
         guard let task = catalog.task(for: memory.identifier) else {
             return parking.restore(memory)
         }

@@ -9,27 +9,21 @@ internal import BghostModel
 /// These dates are stored and listed as wall-clock times. When the wall clock is set, the scheduler moves
 /// them by the same step, so that they stay at the same distance on the monotonic clock.
 extension Scheduler {
-    /// A smaller step than this, nanoseconds, is ignored as slewing of the clock.
-    ///
-    /// Several of them add up. An interval or a retry may come late by as much.
-    static let clockStepMin: Int64 = 1_000_000_000
-
     /// Moves the times of all intervals, retries and wakes if the wall clock was set.
     ///
     /// This is cheap if the clock was not set.
     ///
     /// - Returns: whether the clock was set.
     mutating func followClock(now: Moment, _ effects: inout [SchedulerEffect]) -> Bool {
-        let offset = now.wallOffset
-        guard let before = wallOffset else {
-            wallOffset = offset
-            return false
-        }
-        let step = offset.subtractingClamped(before)
-        guard step.magnitude >= Self.clockStepMin.magnitude else { return false }
-        wallOffset = offset
+        guard let step = clockSteps.step(at: now) else { return false }
         shiftRelativeDates(by: step, now: now, &effects)
-        movePauses(by: step, &effects)
+        let pauses = gates.pauses.move(by: step)
+        if !pauses.isEmpty { effects.append(.commit(pauses.map { .paused($0.target, $0) })) }
+        for entry in memories.throttled.sorted() {
+            let memory = memory(of: entry).moved(by: step)
+            remember(memory, entry: entry, now: now)
+            effects.append(.commit([.remembered(memory)]))
+        }
         for entry in schedules.keys.sorted() {
             let task = catalog.tasks[pendingIndex.entries[entry].definition]
             guard let schedule = task.schedule, !schedule.isCalendar else { continue }
@@ -41,13 +35,14 @@ extension Scheduler {
 
     /// Moves the dates of requests that count from an event and not from the calendar.
     ///
-    /// A retry counts from the end of a run, a session's wake from the last wake.
+    /// A retry counts from the end of a run, a session's wake from the last wake, a request of a task that is
+    /// not in the manifest from its parking.
     private mutating func shiftRelativeDates(
         by step: Int64,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        var moved = parking.moveRetries(by: step)
+        var (moved, parked) = parking.move(by: step)
         for entry in pendingIndex.entries.indices where pendingIndex.entries.isInUse(entry) {
             let definition = pendingIndex.entries.kind(entry).definition
             moved += pendingIndex.shiftRelativeDates(
@@ -57,8 +52,8 @@ extension Scheduler {
                 now: now.unix
             )
         }
-        guard !moved.isEmpty else { return }
-        effects.append(.commit(moved.map { .moved($0) }))
+        guard !moved.isEmpty || !parked.isEmpty else { return }
+        effects.append(.commit(moved.map { .moved($0) } + parked.map { .remembered($0) }))
     }
 
     private mutating func move(
@@ -78,6 +73,14 @@ extension Scheduler {
 }
 
 extension TaskMemory {
+    /// The same with the dates of its throttle points and of parking moved by a step of the clock.
+    func moved(by step: Int64) -> TaskMemory {
+        var moved = self
+        moved.throttle.move(by: step)
+        moved.parkedSince = parkedSince?.addingClamped(step)
+        return moved
+    }
+
     /// Removes state that a clock which was ahead has left: otherwise a request would wait until the same
     /// time comes again.
     ///

@@ -83,9 +83,7 @@ package struct Scheduler: Sendable {
     package private(set) var isDraining = false
     /// Unix nanoseconds.
     private(set) var drainingSince: Int64?
-    /// The difference between the wall clock and the time since boot, when intervals were last
-    /// adapted to it.
-    var wallOffset: Int64?
+    var clockSteps = ClockSteps()
     /// When this scheduler started, Unix nanoseconds.
     private(set) var startedAt: Int64?
     /// `nil` if runs may start.

@@ -91,8 +91,13 @@ import Testing
     @Test func `A clock that was ahead delays nothing`() throws {
         var throttle = ThrottlePoints()
         throttle.apply(Self.late(killed: false), now: 1_000 * Self.hour)
-        let start = try #require(throttle.nextStart(now: 5))
-        #expect(start == 5 + 60_000_000_000)
+        throttle.limit(now: 5)
+        // The time of the question does not move it.
+        for now in [5, 7] as [Int64] {
+            #expect(throttle.nextStart(now: now) == 5 + Self.minute)
+        }
+        throttle.move(by: -2)
+        #expect(throttle.nextStart(now: 3) == 3 + Self.minute)
     }
 
     @Test func `The stored runs are read again`() {

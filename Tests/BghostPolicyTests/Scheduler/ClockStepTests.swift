@@ -105,7 +105,7 @@ import Testing
         var hand = Hand(manifest)
         // The first one also waits for the offset of this machine.
         var last = hand.now.monotonic
-        var bound = UInt64(2 * interval * Hand.second + Scheduler.clockStepMin)
+        var bound = UInt64(2 * interval * Hand.second + ClockSteps.stepMin)
         for _ in 0..<300 {
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
@@ -134,14 +134,56 @@ import Testing
             if !hand.begun.isEmpty {
                 try hand.end(after: 0)
                 last = hand.now.monotonic
-                bound = UInt64(interval * Hand.second + Scheduler.clockStepMin)
+                bound = UInt64(interval * Hand.second + ClockSteps.stepMin)
                 // Looked at twice in an interval, a start is seen that much later.
                 bound += UInt64(interval * Hand.second / 2)
             }
             #expect(hand.now.monotonic.since(last) <= bound)
             let wait = try #require(Self.wait(hand))
-            #expect(wait <= interval * Hand.second + Scheduler.clockStepMin)
+            #expect(wait <= interval * Hand.second + ClockSteps.stepMin)
         }
+    }
+
+    // MARK: Throttling and parking
+
+    /// Each question put the start off, and each step by which the clock was set back.
+    @Test func `A clock step does not change how long a task is throttled`() throws {
+        var hand = Hand(try Self.manifest())
+        hand.setClock(hand.now.unix + 10 * Hand.hour)
+        hand.pass(11 * Hand.second)
+        try hand.end(after: 0, .killed(.graceExceeded))
+        let policy = ThrottlePolicy()
+        func wait() throws -> Int64 {
+            let points = try #require(hand.scheduler.memories(of: "tick").first).throttle
+            // What is stored is the same.
+            #expect(hand.memories["tick"]?.throttle == points)
+            return try #require(policy.nextStart(points, now: hand.now.unix)) - hand.now.unix
+        }
+        let delay = try wait()
+        hand.setClock(hand.now.unix - 10 * Hand.hour)
+        #expect(try wait() == delay)
+        hand.pass(20 * Hand.second)
+        #expect(try wait() == delay - 20 * Hand.second)
+        // An event of the clock that changes nothing.
+        hand.setClock(hand.now.unix)
+        #expect(try wait() == delay - 20 * Hand.second)
+        hand.setClock(hand.now.unix + 4 * Hand.hour)
+        #expect(try wait() == delay - 20 * Hand.second)
+        #expect(hand.running.isEmpty)
+    }
+
+    @Test func `A clock that is set forward ends no request of a removed task`() throws {
+        let both = try Hand.manifest("a", "b")
+        var hand = Hand(both)
+        try hand.submit(Submission(task: "b", earliestBegin: hand.now.unix + Hand.day))
+        _ = hand.reload(try Hand.manifest("a"))
+        hand.setClock(hand.now.unix + 400 * Hand.day)
+        #expect(hand.ends.isEmpty)
+        #expect(hand.memories["b"]?.parkedSince == hand.now.unix)
+        hand.pass(7 * Hand.day - 1)
+        #expect(hand.ends.isEmpty)
+        hand.pass(1)
+        #expect(hand.ends.count == 1)
     }
 
     // MARK: Calendars

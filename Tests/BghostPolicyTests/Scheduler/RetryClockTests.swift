@@ -129,7 +129,7 @@ import Testing
         let manifest = try Self.manifest(["fail"])
         var (hand, wait) = try Self.failed(manifest)
         var due = Int64(hand.now.monotonic.nanoseconds) + wait
-        let slack = Scheduler.clockStepMin + Hand.second
+        let slack = ClockSteps.stepMin + Hand.second
         var retries = 0
         for _ in 0..<600 {
             let unix = hand.now.unix
