@@ -62,6 +62,15 @@ package struct Recurrence: Equatable, Sendable {
         Recurrence(minInterval: .max, kind: .once(time))
     }
 
+    /// The same recurrence with its interval moved by a time, nanoseconds; a calendar and a single time stay.
+    package func moved(by step: Int64) -> Recurrence {
+        guard case .every(let interval, let anchor) = kind else { return self }
+        return Recurrence(
+            minInterval: minInterval,
+            kind: .every(interval: interval, anchor: anchor.addingClamped(step))
+        )
+    }
+
     /// The first time after an instant; `nil` if there is none within 64 bits.
     package func next(after instant: Int64) -> Int64? {
         switch kind {

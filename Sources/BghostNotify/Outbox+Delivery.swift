@@ -10,7 +10,7 @@ extension Outbox {
     private static let backoffBase: UInt64 = 5_000_000_000
     private static let backoffMax: UInt64 = 3_600_000_000_000
     /// The maximum delay that the delivering handler can request, nanoseconds.
-    private static let retryAfterMax: UInt64 = 86_400_000_000_000
+    static let retryAfterMax: UInt64 = 86_400_000_000_000
     /// The delay after a refusal because of a limit, nanoseconds.
     private static let roomDelay: Int64 = 1_000_000_000
     private static let faultBytesMax = 512
@@ -31,7 +31,7 @@ extension Outbox {
         let period = Int64(clamping: settings.rate.per.clampedNanoseconds)
         for plugin in senders.keys {
             guard let begun = senders[plugin]?.begun else { continue }
-            // After the clock was set back, start dates in the future must not block a plugin.
+            // After a restart under an earlier clock, start dates in the future must not block a plugin.
             senders[plugin]?.begun = begun.map { min($0, now) }
                 .filter { $0 > now.subtractingClamped(period) }
         }
@@ -170,7 +170,8 @@ extension Outbox {
         row.notBefore = 0
         row.fault = ""
         row.replaces = row.replaces || row.deliveredAt != nil
-        if let next = entry.recurrence?.next(after: max(row.due, now)) {
+        // A clock that was set back meanwhile shows an earlier time than the date that was served.
+        if let next = entry.recurrence?.next(after: now, besides: row.due) {
             row.due = next
             row.occurrence += 1
         } else {

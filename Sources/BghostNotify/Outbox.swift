@@ -167,10 +167,20 @@ package struct Outbox: Sendable {
 
     // MARK: Recovery
 
-    /// Restores a stored row.
-    package mutating func restore(_ row: NotificationRow, recurrence: Recurrence?) {
-        insert(row, recurrence)
-        if let at = row.deliveredAt { senders[row.plugin, default: Sender()].begun.append(at) }
+    /// Restores a stored row; a date that only a clock which was ahead can have set becomes an earlier one.
+    package mutating func restore(
+        _ row: NotificationRow,
+        recurrence: Recurrence?,
+        now: Int64,
+        _ effects: inout [OutboxEffect]
+    ) {
+        var entry = Entry(row: row, recurrence: recurrence)
+        entry.limit(now: now)
+        insert(entry.row, entry.recurrence)
+        if entry.row != row { store(.kept(entry.row), &effects) }
+        if let at = entry.row.deliveredAt {
+            senders[row.plugin, default: Sender()].begun.append(at)
+        }
         senders[row.plugin]?.begun.sort()
     }
 

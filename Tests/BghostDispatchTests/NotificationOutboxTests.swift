@@ -33,7 +33,7 @@ import Testing
         -> NotificationOutbox.Accepted
     {
         let accepted = try outbox.accept(content, of: "photos", zone: .utc, now: Self.now)
-        #expect(outbox.stored(accepted, isStored: true).isEmpty)
+        #expect(outbox.stored(accepted, isStored: true, now: Self.now).isEmpty)
         return accepted
     }
 
@@ -80,7 +80,7 @@ import Testing
         let content = NotificationContent(id: "a", title: "A")
         let accepted = try outbox.accept(content, of: "photos", zone: .utc, now: Self.now)
         #expect(try deliveries(outbox).isEmpty)
-        _ = outbox.stored(accepted, isStored: true)
+        _ = outbox.stored(accepted, isStored: true, now: Self.now)
         let due = try deliveries(outbox)
         #expect(due.map(\.key) == [accepted.row.key])
         #expect(due.first?.idempotencyKey == accepted.row.idempotencyKey)
@@ -98,7 +98,7 @@ import Testing
         let outbox = try makeOutbox()
         let content = NotificationContent(id: "a", title: "A")
         let accepted = try outbox.accept(content, of: "photos", zone: .utc, now: Self.now)
-        _ = outbox.stored(accepted, isStored: false)
+        _ = outbox.stored(accepted, isStored: false, now: Self.now)
         #expect(try deliveries(outbox).isEmpty)
         #expect(outbox.statuses.isEmpty)
         #expect(outbox.pending(of: "photos") == "[]")
@@ -192,12 +192,14 @@ import Testing
             priority: 0
         )
         let second = try makeOutbox()
-        #expect(second.recover([accepted.row], [others, request], zone: .utc).isEmpty)
+        #expect(
+            second.recover([accepted.row], [others, request], zone: .utc, now: Self.now).isEmpty
+        )
         #expect(try deliveries(second).isEmpty)
         #expect(second.isUnderWay(accepted.row.key))
 
         let without = try makeOutbox()
-        #expect(without.recover([accepted.row], [], zone: .utc).isEmpty)
+        #expect(without.recover([accepted.row], [], zone: .utc, now: Self.now).isEmpty)
         #expect(try deliveries(without).map(\.key) == [accepted.row.key])
     }
 
@@ -209,7 +211,7 @@ import Testing
         var row = try post(try makeOutbox(), content).row
         row.content.timeZone = "Nowhere/Sunken"
         let outbox = try makeOutbox()
-        let lost = outbox.recover([row], [], zone: .utc)
+        let lost = outbox.recover([row], [], zone: .utc, now: Self.now)
         #expect(lost.map(\.plugin) == ["photos"])
         #expect(lost.first?.fault.description.contains("`Nowhere/Sunken`") == true)
         #expect(try deliveries(outbox, now: row.due).map(\.key) == [row.key])

@@ -42,6 +42,9 @@ import Testing
                 }
                 try world.end(request, succeeds: Int.random(in: 0..<3, using: &random) > 0)
             case ..<96: world.pass(seconds: -5)
+            case ..<97:
+                let hours = Int64.random(in: -20...20, using: &random)
+                world.setClock(by: hours * 3600 * OutboxWorld.second)
             default: world.crash()
             }
             checkStore()

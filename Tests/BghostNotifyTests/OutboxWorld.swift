@@ -73,7 +73,7 @@ struct OutboxWorld {
         return try outbox.accept(
             content,
             of: plugin,
-            recurrence: recurrence(content, at: now),
+            recurrence: recurrence(content, at: content.at == 0 ? now : content.at),
             key: key,
             token: String(repeating: "a", count: 6) + "\(key)",
             now: now
@@ -85,7 +85,7 @@ struct OutboxWorld {
         perform { outbox, effects in
             outbox.finishPost(
                 row,
-                recurrence: Self.recurrence(row.content, at: row.postedAt),
+                recurrence: Self.recurrence(row.content, at: row.due),
                 isStored: isStored,
                 &effects
             )
@@ -111,6 +111,22 @@ struct OutboxWorld {
     mutating func pass(seconds: Int64) {
         now += seconds * Self.second
         begun = begun.map { ($0.key, min($0.at, now)) }
+        advance()
+    }
+
+    /// Sets the clock, and lets the outbox see that.
+    mutating func setClock(by step: Int64) {
+        now += step
+        begun = begun.map { ($0.key, $0.at + min(step, 0)) }
+        let moment = now
+        perform { $0.followClock(by: step, now: moment, &$1) }
+        advance()
+    }
+
+    /// Lets one notification follow a step that came while it was being stored.
+    mutating func followClock(_ row: NotificationRow, by step: Int64) {
+        let moment = now
+        perform { $0.followClock(row.key, by: step, now: moment, &$1) }
         advance()
     }
 
@@ -156,8 +172,12 @@ struct OutboxWorld {
         outbox = Outbox(outbox.settings)
         begun = []
         adopted = []
+        let moment = now
         for row in stored.values.sorted(by: { $0.key < $1.key }) {
-            outbox.restore(row, recurrence: recurrence(row.content, at: row.postedAt))
+            let recurrence = recurrence(row.content, at: row.due)
+            perform { outbox, effects in
+                outbox.restore(row, recurrence: recurrence, now: moment, &effects)
+            }
         }
         for (request, live) in live {
             let key = (try? JSONReader.parse(live.parameters))?["key"]?.string ?? ""
@@ -226,13 +246,20 @@ struct OutboxWorld {
         )
     }
 
-    private func recurrence(_ content: NotificationContent, at posted: Int64) -> Recurrence? {
-        Self.recurrence(content, at: posted)
+    private func recurrence(_ content: NotificationContent, at anchor: Int64) -> Recurrence? {
+        Self.recurrence(content, at: anchor)
     }
 
-    private static func recurrence(_ content: NotificationContent, at posted: Int64) -> Recurrence?
-    {
+    private static func recurrence(
+        _ content: NotificationContent,
+        at anchor: Int64
+    ) -> Recurrence? {
+        if !content.calendar.isEmpty {
+            return (try? CalendarExpression(content.calendar)).flatMap {
+                try? .calendar($0, zone: .utc)
+            }
+        }
         guard content.every > 0 else { return nil }
-        return try? .every(content.every, anchor: content.at == 0 ? posted : content.at)
+        return try? .every(content.every, anchor: anchor)
     }
 }

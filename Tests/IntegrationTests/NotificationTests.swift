@@ -183,7 +183,6 @@ extension Integration {
                 // More than one if the test did not come to look for five seconds.
                 #expect(waiting.failures >= 1 && waiting.state != .delivered)
                 unlink(path(daemon, "refuse"))
-                _ = try await daemon.host.simulate(clock: try SimulatedClock("+10s"))
                 try await delivered(daemon, "a")
                 #expect(try lines(daemon, "told").map { $0["key"]?.string } == [waiting.key])
                 #expect(try await daemon.host.outbox().map(\.state) == [.delivered])

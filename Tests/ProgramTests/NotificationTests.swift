@@ -51,6 +51,39 @@ import Testing
         _ = try await client.endedRun(ofRequest: request)
     }
 
+    // MARK: The clock
+
+    /// Posts from a clock that is ahead: an interval, and one for now whose delivery fails.
+    @Test(.timeLimit(.minutes(10)))
+    func `A clock that is set back silences no notification`() async throws {
+        let folder = try TemporaryDirectory()
+        let daemon = try daemon(try manifest(folder), folder)
+        let refuse = "\(daemon.state)/data/notify/refuse"
+        try await with(daemon) { client in
+            _ = try await client.simulate(clock: "+10h")
+            try await post(client, "often", #","every":60000"#)
+            try #require(
+                daemon.program.line(containing: "notification `often` of `notify`") != nil
+            )
+            let fd = open(refuse, O_CREAT | O_WRONLY, 0o600)
+            try #require(fd >= 0)
+            close(fd)
+            try await post(client, "once")
+            try #require(daemon.program.line(containing: "it is tried again in") != nil)
+            _ = try await client.simulate(clock: "real")
+            unlink(refuse)
+            let outbox = try await client.outbox().value
+            let often = try #require(outbox.first { $0.id == "often" })
+            #expect(often.due - WallClock.now <= 60 * 1_000_000_000, "\(often)")
+            // The next attempt comes seconds after the first, and not at a time that lies hours ahead.
+            var once = outbox.first { $0.id == "once" }
+            while once?.state != .delivered {
+                once = try await client.outbox().value.first { $0.id == "once" }
+            }
+        }
+        #expect(daemon.stop() == 0)
+    }
+
     // MARK: Crashes
 
     @Test(.timeLimit(.minutes(10)))

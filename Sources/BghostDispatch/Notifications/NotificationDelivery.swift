@@ -76,7 +76,8 @@ package final class NotificationDelivery {
         let lost = outbox.recover(
             rows,
             requests.filter { dispatcher.scheduler.waits($0.id, of: $0.task) },
-            zone: zone
+            zone: zone,
+            now: followClock(outbox)
         )
         for lost in lost {
             log.write(.warning, "notification.failed", "\(lost.fault)", plugin: lost.plugin)
@@ -98,10 +99,10 @@ package final class NotificationDelivery {
         guard let outbox else {
             throw NotificationFault(.bad, "the manifest has no `notifications`")
         }
-        let accepted = try outbox.accept(content, of: plugin, zone: zone, now: clock.wall)
+        let accepted = try outbox.accept(content, of: plugin, zone: zone, now: followClock(outbox))
         commits.commitOrRefuse([.notification(.kept(accepted.row))]) { [unowned self] result in
             let isStored = if case .success = result { true } else { false }
-            let effects = outbox.stored(accepted, isStored: isStored)
+            let effects = outbox.stored(accepted, isStored: isStored, now: followClock(outbox))
             if isStored { statistics.add(.posted) }
             // Answer first, because the next effects may send the notification to a worker.
             then(
@@ -143,7 +144,21 @@ package final class NotificationDelivery {
         guard let outbox, !isAdvancing, !dispatcher.scheduler.isDraining else { return }
         isAdvancing = true
         defer { isAdvancing = false }
-        while let effects = outbox.advance(now: clock.wall) { execute(effects) }
+        while let effects = outbox.isStale ? outbox.advance(now: followClock(outbox)) : nil {
+            execute(effects)
+        }
+    }
+
+    /// Lets the outbox follow the wall clock, and stores what it has moved.
+    ///
+    /// The next event would move what an event before has counted from a clock that was set already.
+    ///
+    /// - Returns: the wall clock, Unix nanoseconds.
+    private func followClock(_ outbox: NotificationOutbox) -> Int64 {
+        clock.read()
+        let now = clock.moment
+        execute(outbox.followClock(now))
+        return now.unix
     }
 
     /// Carries out the effects of the outbox.
@@ -209,7 +224,7 @@ package final class NotificationDelivery {
 
     private func refused(_ key: RunID, _ message: String, isFull: Bool) {
         guard let outbox else { return }
-        execute(outbox.refused(key, message, isFull: isFull, now: clock.wall))
+        execute(outbox.refused(key, message, isFull: isFull, now: followClock(outbox)))
     }
 
     // MARK: Results
@@ -223,7 +238,7 @@ package final class NotificationDelivery {
     ///
     /// - Parameter changes: the changes of the end.
     package func ended(_ record: RunRecord, _ changes: [StoreChange]) -> [StoreChange] {
-        guard let outbox else { return [] }
+        guard let outbox, outbox.knows(record.request) else { return [] }
         func isRetried() -> Bool {
             changes.contains { change in
                 if case .runEnded(let ended, .again) = change {
@@ -233,13 +248,13 @@ package final class NotificationDelivery {
                 }
             }
         }
-        return storedEffects(outbox.ended(record, isRetried: isRetried(), now: clock.wall))
+        return storedEffects(outbox.ended(record, isRetried: isRetried(), now: followClock(outbox)))
     }
 
     /// Handles a request that ended without a run.
     package func withdrawn(_ request: RunID) {
-        guard let outbox else { return }
-        let changes = storedEffects(outbox.withdrawn(request, now: clock.wall))
+        guard let outbox, outbox.knows(request) else { return }
+        let changes = storedEffects(outbox.withdrawn(request, now: followClock(outbox)))
         if !changes.isEmpty { commits.commit(changes) }
     }
 

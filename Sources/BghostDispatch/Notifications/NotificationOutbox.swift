@@ -19,6 +19,8 @@ package final class NotificationOutbox {
     package struct Accepted: Sendable {
         package let row: NotificationRow
         fileprivate let recurrence: Recurrence?
+        /// How far the clock had been set when it was accepted.
+        fileprivate let clockShift: Int64
     }
 
     /// A notification whose time zone is unknown now, so that it is delivered once.
@@ -31,6 +33,11 @@ package final class NotificationOutbox {
     /// The retry delay that a delivery requested, nanoseconds, until its run is recorded.
     private var retryDelays: [RunID: UInt64] = [:]
     private var ids = RunIDSource()
+    private var clockSteps = ClockSteps()
+    /// How far the clock was set since the start, nanoseconds.
+    private var clockShift: Int64 = 0
+    /// The changes that the recovery made, which are not stored yet.
+    private var recovered: [OutboxEffect] = []
 
     private static let zones = SystemZones { try ZoneTable(name: $0, tzif: $1) }
 
@@ -49,18 +56,20 @@ package final class NotificationOutbox {
     package func recover(
         _ rows: [NotificationRow],
         _ requests: [Request],
-        zone: ZoneTable
+        zone: ZoneTable,
+        now: Int64
     ) -> [LostRecurrence] {
         var lost: [LostRecurrence] = []
         for row in rows {
             var recurrence: Recurrence?
             do throws(NotificationFault) {
-                recurrence = try Self.recurrence(row.content, postedAt: row.postedAt, zone: zone)
+                // The clock may have been set since it was posted; its date was moved with it.
+                recurrence = try Self.recurrence(row.content, anchor: row.due, zone: zone)
             } catch {
                 // The system may lack its time zone now: deliver it once, without repetition.
                 lost.append(LostRecurrence(plugin: row.plugin, fault: error))
             }
-            outbox.restore(row, recurrence: recurrence)
+            outbox.restore(row, recurrence: recurrence, now: now, &recovered)
         }
         for request in requests {
             // A request that an operator submitted has no key and delivers no notification.
@@ -82,7 +91,11 @@ package final class NotificationOutbox {
         zone: ZoneTable,
         now: Int64
     ) throws(NotificationFault) -> Accepted {
-        let recurrence = try Self.recurrence(content, postedAt: now, zone: zone)
+        let recurrence = try Self.recurrence(
+            content,
+            anchor: content.at == 0 ? now : content.at,
+            zone: zone
+        )
         let row = try outbox.accept(
             content,
             of: plugin,
@@ -91,11 +104,11 @@ package final class NotificationOutbox {
             token: Self.makeToken(),
             now: now
         )
-        return Accepted(row: row, recurrence: recurrence)
+        return Accepted(row: row, recurrence: recurrence, clockShift: clockShift)
     }
 
     /// Records whether the store has an accepted notification.
-    package func stored(_ accepted: Accepted, isStored: Bool) -> [OutboxEffect] {
+    package func stored(_ accepted: Accepted, isStored: Bool, now: Int64) -> [OutboxEffect] {
         var effects: [OutboxEffect] = []
         outbox.finishPost(
             accepted.row,
@@ -103,6 +116,10 @@ package final class NotificationOutbox {
             isStored: isStored,
             &effects
         )
+        let step = clockShift.subtractingClamped(accepted.clockShift)
+        if isStored, step != 0 {
+            outbox.followClock(accepted.row.key, by: step, now: now, &effects)
+        }
         return effects
     }
 
@@ -122,6 +139,24 @@ package final class NotificationOutbox {
     /// Makes the next ``advance(now:)`` compare all dates, because the clock was set or one has come.
     package func compareDates() { outbox.touch() }
 
+    /// Moves what counts from an event if the wall clock was set.
+    ///
+    /// Call it before each event that has a time. It is cheap if the clock was not set, and O(n) in the
+    /// notifications if it was.
+    package func followClock(_ now: Moment) -> [OutboxEffect] {
+        guard let step = clockSteps.step(at: now) else { return [] }
+        clockShift = clockShift.addingClamped(step)
+        var effects: [OutboxEffect] = []
+        outbox.followClock(by: step, now: now.unix, &effects)
+        return effects
+    }
+
+    /// Whether ``advance(now:)`` has something to do.
+    var isStale: Bool { outbox.isStale }
+
+    /// Whether a request delivers a notification.
+    func knows(_ request: RunID) -> Bool { outbox.knows(request: request) }
+
     /// Starts the deliveries that are due.
     ///
     /// Call it again until it returns `nil`, because its effects may change the outbox.
@@ -129,7 +164,8 @@ package final class NotificationOutbox {
     /// - Returns: `nil` if nothing has changed since the last call.
     package func advance(now: Int64) -> [OutboxEffect]? {
         guard outbox.isStale else { return nil }
-        var effects: [OutboxEffect] = []
+        var effects = recovered
+        recovered = []
         // Use a copy in the closure, because `advance` has exclusive access to the outbox.
         var ids = ids
         outbox.advance(now: now, key: { Self.makeKey(&ids, now: now) }, &effects)
@@ -244,9 +280,11 @@ package final class NotificationOutbox {
     }
 
     /// The recurrence of a notification; `nil` if it is delivered once.
+    ///
+    /// - Parameter anchor: one of the times of an interval, Unix nanoseconds.
     private static func recurrence(
         _ content: NotificationContent,
-        postedAt: Int64,
+        anchor: Int64,
         zone: ZoneTable
     ) throws(NotificationFault) -> Recurrence? {
         do {
@@ -262,7 +300,7 @@ package final class NotificationOutbox {
             guard content.every > 0 else { return nil }
             return try .every(
                 content.every,
-                anchor: content.at == 0 ? postedAt : content.at,
+                anchor: anchor,
                 minInterval: NotificationContent.everyMin
             )
         } catch {

@@ -37,12 +37,13 @@ static void add_line(const bg_run_info *info, const char *name, bg_str line) {
   close(fd);
 }
 
-/* succeeded; logs what post() answered; params: {"id", "title", "actions", "userInfo", "in"}, where
- * "in" is milliseconds from the epoch at which to deliver. A post that is promised is in "posted". */
+/* succeeded; logs what post() answered; params: {"id", "title", "actions", "userInfo", "calendar",
+ * "at", "every"}: at is milliseconds from the epoch, every is milliseconds. A post that is promised is in "posted". */
 HANDLER(post) {
   (void)plugin;
   const bg_notifier *notifier = host->extension(host, BG_EXT_NOTIFY);
-  char id[256], title[8192], actions[4096], user_info[8192], at[64], calendar[128], line[64];
+  char id[256], title[8192], actions[4096], user_info[8192], at[64], every[64], calendar[128];
+  char line[64];
   text(info->run, "/id", id, sizeof id);
   if (notifier == 0) return BG_E_FAILED;
   bg_notification note = { .size = sizeof note, .level = BG_NOTIFY_ACTIVE };
@@ -52,6 +53,7 @@ HANDLER(post) {
   note.user_info = str(text(info->run, "/userInfo", user_info, sizeof user_info));
   note.calendar = str(text(info->run, "/calendar", calendar, sizeof calendar));
   note.at_unix_ms = atoll(text(info->run, "/at", at, sizeof at));
+  note.every_ms = atoll(text(info->run, "/every", every, sizeof every));
   bg_status status = notifier->post(host, info->run, &note);
   if (status == BG_OK) add_line(info, "posted", note.id);
   snprintf(line, sizeof line, "post answered %d", status);
