@@ -210,15 +210,19 @@ package struct AlertTable: Sendable {
         }
     }
 
-    /// The wall clock was set: what was told in its future was told now.
-    package mutating func clockWasSet(now: Int64) {
-        if let date = sendAt { sendAt = min(date, now.addingClamped(digest)) }
-        for (number, alert) in alerts where alert.toldAt > now {
-            alerts[number]?.toldAt = now
-            guard alert.due != nil else { continue }
-            let due = now.addingClamped(repeatPeriod)
-            alerts[number]?.due = due
+    /// Moves all times, because the wall clock was set: the periods between messages do not follow it.
+    ///
+    /// The cost is O(n log n) in the alerts.
+    ///
+    /// - Parameter step: how far it was set, nanoseconds.
+    package mutating func followClock(by step: Int64) {
+        sendAt = sendAt?.addingClamped(step)
+        // All dates are armed again below.
+        dates = TimerHeap()
+        for number in alerts.keys.sorted() {
+            alerts[number]?.move(by: step)
             arm(number)
+            if alerts[number]?.isStored == true { store(number) }
         }
     }
 
@@ -304,5 +308,16 @@ package struct AlertTable: Sendable {
                     toldAt: $0.confirmedAt
                 )
             }
+    }
+}
+
+extension AlertTable.Alert {
+    fileprivate mutating func move(by step: Int64) {
+        since = since.addingClamped(step)
+        endedAt = endedAt?.addingClamped(step)
+        toldAt = toldAt.addingClamped(step)
+        confirmedAt = confirmedAt?.addingClamped(step)
+        due = due?.addingClamped(step)
+        beginnings = beginnings.map { $0.addingClamped(step) }
     }
 }

@@ -28,8 +28,15 @@ extension ExpectationWatch {
             case .success(let task): findings += compareSuccess(task, number, now: now.unix)
             case .run(let run): findings += compareRun(run, number, now: now)
             case .start(let task, let identifier):
-                guard subjects[task]?.waiting[identifier] == number else { continue }
-                findings += compareStart(identifier, of: task, waiting(identifier), now: now.unix)
+                guard let waiter = subjects[task]?.waiting[identifier], waiter.number == number
+                else { continue }
+                findings += compareStart(
+                    waiter,
+                    identifier,
+                    of: task,
+                    waiting(identifier),
+                    now: now.unix
+                )
             }
         }
         return findings
@@ -74,7 +81,7 @@ extension ExpectationWatch {
         let lasted = Int64(clamping: now.monotonic.since(run.startedAt))
         let left = Self.nanoseconds(runtime).subtractingClamped(lasted)
         guard left <= 0 else {
-            // The wall clock was set, or is faster.
+            // The wall clock is faster.
             let date = arm(.run(id), at: now.unix.addingClamped(left))
             runs[id]?.number = date
             return []
@@ -89,34 +96,39 @@ extension ExpectationWatch {
     }
 
     mutating func compareStart(
+        _ waiter: Waiter,
         _ identifier: String,
         of task: String,
         _ waiting: Waiting,
         now: Int64
     ) -> [Finding] {
         guard let start = subjects[task]?.expectation.start.map(Self.nanoseconds) else { return [] }
+        let nextLook = now.addingClamped(max(start, Self.lookMin))
         switch waiting {
         case .nothing:
             subjects[task]?.waiting[identifier] = nil
             return noLongerLate(identifier, of: task)
         case .asAsked:
-            watch(identifier, of: task, at: now.addingClamped(max(start, Self.lookMin)))
+            watch(waiter, identifier, of: task, at: nextLook)
             return noLongerLate(identifier, of: task)
         case .since(let due):
-            let date = due.addingClamped(start)
+            var waiter = waiter.due == due ? waiter : Waiter(due: due)
+            // It could start, so its date is one of a clock that was ahead.
+            if waiter.since > now { waiter.shift = now.subtractingClamped(due) }
+            let date = waiter.since.addingClamped(start)
             guard date <= now else {
-                watch(identifier, of: task, at: date)
+                watch(waiter, identifier, of: task, at: date)
                 return noLongerLate(identifier, of: task)
             }
             // Its start ends the alert at once; that it was withdrawn is seen at the next look.
-            watch(identifier, of: task, at: now.addingClamped(max(start, Self.lookMin)))
+            watch(waiter, identifier, of: task, at: nextLook)
             subjects[task]?.late.insert(identifier)
             let name = identifier == task ? "" : "\(identifier) "
             return [
                 .raise(
                     AlertKey(.lateStart, task),
-                    "\(name)was due at \(Timestamp.text(unixNanoseconds: due)) and has not started;"
-                        + " `bghost why \(identifier)` says why"
+                    "\(name)was due at \(Timestamp.text(unixNanoseconds: waiter.since)) and has not"
+                        + " started; `bghost why \(identifier)` says why"
                 )
             ]
         }

@@ -34,10 +34,23 @@ package struct ExpectationWatch: Sendable {
         var slack: Int64 = 0
         /// When its time without success is compared next; `nil` for never.
         var successDue: Int64?
-        /// The identifiers whose pending request is watched, with the number of their date.
-        var waiting: [String: UInt64] = [:]
+        /// The identifiers whose pending request is watched.
+        var waiting: [String: Waiter] = [:]
         var late: Set<String> = []
         var longRuns: Set<RunID> = []
+    }
+
+    /// A pending request that should start in time.
+    struct Waiter: Sendable {
+        /// The number of the date at which it is compared.
+        var number: UInt64 = 0
+        /// When it could have started, as its owner says, Unix nanoseconds.
+        let due: Int64
+        /// How far the clock was set while it waited since then, nanoseconds.
+        var shift: Int64 = 0
+
+        /// Since when it waits by the present clock, Unix nanoseconds.
+        var since: Int64 { due.addingClamped(shift) }
     }
 
     struct ActiveRun: Sendable {
@@ -147,7 +160,7 @@ package struct ExpectationWatch: Sendable {
     }
 
     mutating func endWaiting(_ name: String) -> [Finding] {
-        for number in subjects[name]?.waiting.values.sorted() ?? [] { disarm(number) }
+        for number in subjects[name]?.waiting.values.map(\.number).sorted() ?? [] { disarm(number) }
         subjects[name]?.waiting = [:]
         subjects[name]?.late = []
         return [.clear(AlertKey(.lateStart, name))]
@@ -252,16 +265,19 @@ package struct ExpectationWatch: Sendable {
         guard let subject = subjects[task], let start = subject.expectation.start else { return [] }
         let watched = subject.waiting[identifier]
         guard watched != nil || subject.waiting.count < Self.waitingMax else { return [] }
-        if let watched { disarm(watched) }
+        if let watched { disarm(watched.number) }
         subjects[task]?.waiting[identifier] = nil
         guard let due = due() else { return noLongerLate(identifier, of: task) }
-        watch(identifier, of: task, at: due.addingClamped(Self.nanoseconds(start)))
+        let waiter = watched?.due == due ? watched ?? Waiter(due: due) : Waiter(due: due)
+        let date = waiter.since.addingClamped(Self.nanoseconds(start))
+        watch(waiter, identifier, of: task, at: date)
         return []
     }
 
-    mutating func watch(_ identifier: String, of task: String, at date: Int64) {
-        let number = arm(.start(task: task, identifier: identifier), at: date)
-        subjects[task]?.waiting[identifier] = number
+    mutating func watch(_ waiter: Waiter, _ identifier: String, of task: String, at date: Int64) {
+        var waiter = waiter
+        waiter.number = arm(.start(task: task, identifier: identifier), at: date)
+        subjects[task]?.waiting[identifier] = waiter
     }
 
     mutating func noLongerLate(_ identifier: String, of task: String) -> [Finding] {

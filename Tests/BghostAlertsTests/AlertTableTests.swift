@@ -63,6 +63,30 @@ private let start: Int64 = 1_790_000_000 * second
         #expect(table.advance(now: start + 90_000 * second, mutedUntil: nil) == nil)
     }
 
+    @Test(arguments: [36_000 * second, -36_000 * second])
+    func `A clock step changes neither the digest nor the repeat`(step: Int64) {
+        var table = AlertTable(Self.settings())
+        table.raise(key, "", now: start)
+        table.followClock(by: step)
+        var now = start + step
+        #expect(table.nextDate(mutedUntil: nil) == now + 60 * second)
+        now += 60 * second
+        #expect(states(table.advance(now: now, mutedUntil: nil)) == ["com.example.a firing"])
+        table.ended(message: 1, isDelivered: true, now: now)
+        _ = table.takeChanges()
+        table.followClock(by: -step)
+        now -= step
+        #expect(table.nextDate(mutedUntil: nil) == now + 3600 * second)
+        guard case .kept(let row)? = table.takeChanges().last else {
+            Issue.record("nothing is stored")
+            return
+        }
+        #expect(row.toldAt == now && row.since == now - 60 * second)
+        #expect(table.advance(now: now + 3599 * second, mutedUntil: nil) == nil)
+        let again = table.advance(now: now + 3600 * second, mutedUntil: nil)
+        #expect(states(again) == ["com.example.a still"])
+    }
+
     @Test func `What ends before it was told is not told`() {
         var table = AlertTable(Self.settings())
         table.raise(key, "", now: start)

@@ -22,15 +22,8 @@ private let start: Int64 = 1_790_000_000 * second
     static let hook = AlertReceiver.webhook(url: "https://a.example/x", headers: [], secret: nil)
     static let topic = AlertReceiver.ntfy(url: "https://b.example/y", token: nil)
 
-    /// The wall clock of a test.
-    private final class Clock: Sendable {
-        let now = Mutex(start)
-
-        func move(_ seconds: Int64) { now.withLock { $0 += seconds * second } }
-    }
-
     private struct Owners {
-        let wall: Clock
+        let wall: AlertClock
         let transport: ScriptedTransport
         let store: ScriptedStore
         let log: HostLog
@@ -43,14 +36,14 @@ private let start: Int64 = 1_790_000_000 * second
         let intake: RequestIntake
 
         init(_ reactor: Reactor, _ manifest: Manifest) throws {
-            let (wall, transport) = (Clock(), ScriptedTransport())
+            let (wall, transport) = (AlertClock(start), ScriptedTransport())
             let (store, log) = (ScriptedStore(), HostLog())
             (self.wall, self.transport, self.store, self.log) = (wall, transport, store, log)
             store.answerAtOnce(.success(()))
             let clock = DaemonClock(
                 reactor,
                 machineWall: { wall.now.withLock { $0 } },
-                machineSlept: { 0 }
+                machineSlept: { wall.slept }
             )
             deadlines = Deadlines(reactor)
             commits = CommitQueue(store, reactor: reactor, log: log, deadLettersMax: 10)

@@ -34,7 +34,7 @@ extension AlertMonitor {
     /// A handler has started.
     package func runStarted(_ record: RunRecord) {
         guard isActive, let task = task(of: record.task), watch.watches(task) else { return }
-        watch.started(record.id, of: task, now: clock.moment)
+        watch.started(record.id, of: task, now: followClock())
         flush()
     }
 
@@ -44,6 +44,7 @@ extension AlertMonitor {
         requestChanged(record.task, of: task)
         guard let outcome = record.outcome else { return true }
         let kind = OutcomeClass(outcome)
+        let now = followClock().unix
         let reason = record.message.isEmpty ? outcome.text : record.message
         apply(
             watch.ended(
@@ -51,7 +52,7 @@ extension AlertMonitor {
                 of: task,
                 succeeded: kind == .succeeded ? true : (kind.isFailure ? false : nil),
                 reason,
-                now: clock.wall
+                now: now
             )
         )
         return true
@@ -65,8 +66,12 @@ extension AlertMonitor {
     }
 
     func requestChanged(_ identifier: String, of task: String) {
+        let now = followClock().unix
         let findings = watch.changed(identifier, of: task) {
-            dispatcher.scheduler.pending(identifier).map { $0.earliestBegin ?? $0.submittedAt }
+            dispatcher.scheduler.pending(identifier).map {
+                // A clock that was ahead when it was submitted does not put it off.
+                $0.earliestBegin ?? min($0.submittedAt, now)
+            }
         }
         apply(findings)
     }
@@ -74,7 +79,8 @@ extension AlertMonitor {
     /// Compares what is due with what is expected.
     func compare() {
         guard isActive else { return }
-        apply(watch.advance(now: clock.moment) { waiting($0) })
+        let now = followClock()
+        apply(watch.advance(now: now) { waiting($0) })
     }
 
     /// Why a request has not started, as far as an alert depends on it.

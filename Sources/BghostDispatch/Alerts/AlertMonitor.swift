@@ -40,6 +40,7 @@ package final class AlertMonitor {
     private var isSettled = false
     private var recovered: [AlertRow] = []
     private var recoveredProgress: [TaskProgress] = []
+    private var clockSteps = ClockSteps()
     private var deadline: MonotonicInstant = .never
     /// Called when an alert begins to fire or ceases to.
     var onChange: () -> Void = {}
@@ -98,7 +99,7 @@ package final class AlertMonitor {
     /// Call it when the scheduler has its state, then tell it of the plugins, and then call ``settle()``.
     package func begin(_ manifest: Manifest) {
         hasBegun = true
-        let now = clock.wall
+        let now = followClock().unix
         for row in recovered { table.recover(row, now: now) }
         watch.recover(recoveredProgress, now: now)
         (recovered, recoveredProgress) = ([], [])
@@ -110,14 +111,14 @@ package final class AlertMonitor {
     /// Ends the alerts of the previous daemon that were not found again.
     package func settle() {
         isSettled = true
-        table.settle(now: clock.wall)
+        table.settle(now: followClock().unix)
         flush()
     }
 
     /// Another manifest is in force.
     package func apply(_ manifest: Manifest) {
         guard hasBegun else { return }
-        let now = clock.wall
+        let now = followClock().unix
         let host = manifest.host
         isActive = host.alerts != nil || host.heartbeat != nil
         let settings = host.alerts ?? AlertSettings()
@@ -191,7 +192,7 @@ package final class AlertMonitor {
     }
 
     func raise(_ key: AlertKey, _ detail: String) {
-        guard table.raise(key, detail, now: clock.wall) else { return }
+        guard table.raise(key, detail, now: followClock().unix) else { return }
         log.write(
             .warning,
             "alert.firing",
@@ -203,7 +204,7 @@ package final class AlertMonitor {
     }
 
     func clear(_ key: AlertKey) {
-        guard table.clear(key, now: clock.wall) else { return }
+        guard table.clear(key, now: followClock().unix) else { return }
         log.write(
             .info,
             "alert.resolved",
@@ -215,7 +216,7 @@ package final class AlertMonitor {
     }
 
     private func ended(message: UInt64, isDelivered: Bool) {
-        table.ended(message: message, isDelivered: isDelivered, now: clock.wall)
+        table.ended(message: message, isDelivered: isDelivered, now: followClock().unix)
         flush()
     }
 
@@ -234,11 +235,12 @@ package final class AlertMonitor {
     func flush() {
         guard isSettled else { return }
         if isActive {
-            while let message = table.advance(now: clock.wall, mutedUntil: mutedUntil) {
+            let now = followClock().unix
+            while let message = table.advance(now: now, mutedUntil: mutedUntil) {
                 if sender.hasReceivers {
                     sender.send(message)
                 } else {
-                    table.ended(message: message.number, isDelivered: true, now: clock.wall)
+                    table.ended(message: message.number, isDelivered: true, now: now)
                 }
             }
         }
@@ -271,9 +273,24 @@ package final class AlertMonitor {
     /// The wall clock was set.
     package func clockWasSet() {
         guard isActive else { return }
-        table.clockWasSet(now: clock.wall)
         compare()
         flush()
+    }
+
+    /// Moves what counts from an event if the wall clock was set.
+    ///
+    /// Each event needs it first: the next one would move what an event before has counted from a clock that
+    /// was set already.
+    ///
+    /// - Returns: the clocks.
+    func followClock() -> Moment {
+        clock.read()
+        let now = clock.moment
+        if let step = clockSteps.step(at: now) {
+            table.followClock(by: step)
+            watch.followClock(by: step, now: now)
+        }
+        return now
     }
 
     // MARK: Questions
