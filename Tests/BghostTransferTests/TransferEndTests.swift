@@ -157,6 +157,29 @@ struct TransferEndTests {
         }
     }
 
+    /// As on a machine whose clock starts in 1970, and is set when a network has come.
+    @Test func `A clock that is set forward drops no end`() async throws {
+        try await withFile(try await TransferBench()) { bench, url async throws in
+            var request = bench.download(url)
+            request.hasOwnPlace = true
+            _ = try await bench.engine.create(request)
+            _ = await bench.witness.ends(count: 1)
+            bench.clock.setWall(by: .seconds(400 * 86_400))
+            await bench.engine.sweep()
+            #expect(bench.witness.expired.isEmpty)
+            let ended = await bench.engine.list().first?.status.endedAt
+            #expect(ended == bench.clock.unixNow)
+            // The journal has it too.
+            #expect(try bench.journal.recover().first?.status.endedAt == ended)
+            bench.clock.setWall(by: .seconds(-400 * 86_400))
+            for _ in 0..<(7 * 24 + 2) {
+                bench.clock.advance(by: .seconds(3600))
+                await bench.engine.sweep()
+            }
+            #expect(bench.witness.expired.map(\.request.id) == [request.id])
+        }
+    }
+
     @Test func `An unclaimed end expires after a week`() async throws {
         try await withFile(try await TransferBench()) { bench, url async throws in
             var request = bench.download(url)

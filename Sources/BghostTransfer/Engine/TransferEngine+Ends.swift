@@ -111,11 +111,31 @@ extension TransferEngine {
         schedule()
     }
 
+    /// Moves the times of ends if the wall clock was set forward, and limits them to the present if back: the
+    /// time for which ends are kept does not follow the clock.
+    ///
+    /// The clock of the engine counts time asleep. The cost is O(n) in the ends if the clock was set.
+    func followClock() {
+        let now = clock.unixNow
+        let moment = Moment(monotonic: MonotonicInstant(nanoseconds: clock.now), unix: now)
+        guard let step = clockSteps.step(at: moment) else { return }
+        var changes: [TransferChange] = []
+        for (id, record) in ended.sorted(by: { $0.key < $1.key }) {
+            guard let before = record.status.endedAt else { continue }
+            let endedAt = min(before.addingClamped(max(step, 0)), now)
+            guard endedAt != before else { continue }
+            ended[id]?.status.endedAt = endedAt
+            if let status = ended[id]?.status { changes.append(.changed(id, status)) }
+        }
+        if !changes.isEmpty { keep(changes) }
+    }
+
     /// Drops ends that no client has acknowledged for too long.
     ///
     /// The engine calls it each hour.
     func sweep() {
         sweepAt = nil
+        followClock()
         let oldest = clock.unixNow.subtractingReportingOverflow(limits.endsKept)
         let expired = ended.values.filter { record in
             !handedOut.contains(record.request.id)

@@ -195,6 +195,7 @@ extension TransferEngine {
     /// Checks the requirements of all transfers again, after the facts they depend on may have
     /// changed.
     package func requirementsChanged() {
+        followClock()
         for (id, entry) in live {
             handle(id, .requirements(isMet: isMet(entry.record.request)))
         }

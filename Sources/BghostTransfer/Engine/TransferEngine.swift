@@ -87,6 +87,7 @@ package actor TransferEngine {
     var unsaved: Set<RunID> = []
     var savedAt: UInt64 = 0
     var isFlushArmed = false
+    var clockSteps = ClockSteps()
     /// When the next sweep for expired ends is due.
     var sweepAt: UInt64?
     var isShutDown = false
@@ -141,6 +142,8 @@ package actor TransferEngine {
     /// ends to the observer.
     package func recover() async throws {
         let records = try await onDisk { [journal] in try journal.recover() }
+        // Steps count from here on.
+        followClock()
         var keys: Set<SessionKey> = []
         for record in records {
             keys.insert(record.sessionKey)

@@ -12,6 +12,8 @@ final class ManualClock: TransferClock {
 
     private struct State {
         var now: UInt64 = 1_000_000_000
+        /// Some day in 2026.
+        var epoch: Int64 = 1_790_000_000_000_000_000
         var sleepers: [Int: Sleeper] = [:]
         var serial = 0
     }
@@ -20,8 +22,12 @@ final class ManualClock: TransferClock {
 
     var now: UInt64 { state.withLock { $0.now } }
 
-    /// Some day in 2026, and what has passed since.
-    var unixNow: Int64 { 1_790_000_000_000_000_000 + Int64(now) }
+    var unixNow: Int64 { state.withLock { $0.epoch + Int64($0.now) } }
+
+    /// Sets the wall clock.
+    func setWall(by step: Duration) {
+        state.withLock { $0.epoch += step.components.seconds * 1_000_000_000 }
+    }
 
     func advance(by duration: Duration) {
         let (seconds, attoseconds) = duration.components
