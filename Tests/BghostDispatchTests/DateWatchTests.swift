@@ -105,6 +105,23 @@ import Testing
         #expect(parts.dates.isLive(.dates, parts.clock.monotonic + UInt64(15 * Self.minute)))
     }
 
+    @Test func `The log says how far the clock was set, and in which direction`() throws {
+        let parts = try Parts()
+        for _ in 0..<2 {
+            // The monotonic clock goes on meanwhile, so the log says a little less.
+            parts.machine.wall += 10 * 60 * Self.minute
+            parts.dates.clockWasSet()
+        }
+        parts.machine.wall -= 60 * Self.minute
+        parts.dates.clockWasSet()
+        let said = parts.log.entries(matching: LogFilter(), limit: 10).filter {
+            $0.event == "clock.set"
+        }
+        #expect(said.map(\.level) == [.warning, .warning, .warning])
+        #expect(said.first?.message.contains("was set forward by ") == true)
+        #expect(said.last?.message.contains("was set back by ") == true)
+    }
+
     @Test func `A doubted clock is checked again until it is right`() throws {
         let parts = try Parts()
         parts.machine.doubt = .unsynchronised

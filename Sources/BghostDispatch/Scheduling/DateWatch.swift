@@ -15,6 +15,9 @@ package final class DateWatch {
     /// reliable.
     private static let doubtPeriod: UInt64 = 5_000_000_000
 
+    /// The shortest step of the clock that is worth a warning, nanoseconds.
+    private static let stepShown: UInt64 = 1_000_000
+
     private let clock: DaemonClock
     private let deadlines: Deadlines
     private let dispatcher: Dispatcher
@@ -25,6 +28,8 @@ package final class DateWatch {
     /// The deadline of that timer, and when a doubted clock is checked again.
     private var dateDeadline: MonotonicInstant = .zero
     private var doubtDeadline: MonotonicInstant = .zero
+    /// The difference between the machine's wall clock and its time since boot, when it was last looked at.
+    private var machineOffset: Int64 = 0
     private var otherDate: () -> Int64? = { nil }
     private var onDates: () -> Void = {}
     private var onClockSet: () -> Void = {}
@@ -60,6 +65,8 @@ package final class DateWatch {
         self.otherDate = otherDate
         self.onDates = onDates
         self.onClockSet = onClockSet
+        // Only the steps from here on count.
+        _ = machineStep()
         guard watchesSteps else { return }
         do throws(SystemError) {
             try clock.beginWatch()
@@ -83,8 +90,24 @@ package final class DateWatch {
     /// Handles a step of the wall clock, which the reactor reports.
     package func clockWasSet() {
         clock.rearm()
-        log.write(.warning, "clock.set", "the wall clock was set; all dates are checked again")
+        let step = machineStep()
+        let length = DurationText.of(nanoseconds: step.magnitude)
+        log.write(
+            // Time services also set it to what it shows already, and may do so twice in a row.
+            step.magnitude < Self.stepShown ? .debug : .warning,
+            "clock.set",
+            "the wall clock was set \(step < 0 ? "back" : "forward") by \(length); all dates are checked"
+                + " again"
+        )
         compareAllDates()
+    }
+
+    /// How far the machine's wall clock was set since the last call, nanoseconds.
+    private func machineStep() -> Int64 {
+        clock.read()
+        let offset = clock.moment.wallOffset.subtractingClamped(clock.offset)
+        defer { machineOffset = offset }
+        return offset.subtractingClamped(machineOffset)
     }
 
     /// Compares all dates with a wall clock that has changed.
