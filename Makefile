@@ -74,10 +74,10 @@ image:
 sdk-release:
 	@Scripts/export-sdk '$(subst ','\'',$(or $(value FOLDER),$(error name a repository: make sdk-release FOLDER=/srv/git/bghost-sdk)))'
 
-## Checks the units and the packages of the programs of BIN, and installs them in a container that systemd boots; runs
-## the tarball in small roots of two releases of Debian, and the image with runc.
+## Checks the units, the packages and the manual pages of the programs of BIN, and installs, upgrades and purges them in a
+## container that systemd boots; runs the tarball in small roots of two releases of Debian, and the image with runc.
 package-test:
-	@Scripts/prerequisites dpkg-dev lintian mmdebstrap runc skopeo systemd systemd-container umoci
+	@Scripts/prerequisites bsdextrautils dpkg-dev lintian man-db mmdebstrap runc skopeo systemd systemd-container umoci
 	BIN='$(BIN)' Tests/Package/run
 	BIN='$(BIN)' Tests/Package/tarball
 	BIN='$(BIN)' Tests/Package/image
