@@ -54,7 +54,8 @@ package struct StatusView {
         let replaced = status.developmentPlugins.map(TerminalText.escaped)
         let more =
             replaced.isEmpty
-            ? "" : ", and other libraries than the manifest's for \(replaced.joined(separator: ", "))"
+            ? ""
+            : ", and other libraries than the manifest's for \(replaced.joined(separator: ", "))"
         return style.painted(
             "! started with --dev: bghost accepts files that other users could change\(more)",
             .warning
