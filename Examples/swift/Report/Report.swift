@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BackgroundTasks
+public import BackgroundTasks
 import FoundationEssentials
 
 /// What a run is given; the host refuses other parameters when they are submitted.
