@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import BghostManifest
+import BghostModel
 import Testing
 
 /// Files that a manifest names and that other users could change.

@@ -5,13 +5,12 @@ import BghostTestSupport
 import Glibc
 import Testing
 
+private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
+
 /// Files that change because a file system is mounted over their folder, or unmounted: inotify has no event for
 /// that.
 @Suite(.ownThreads, .timeLimit(.minutes(5)), .enabled(if: mayMount, "mounting needs root"))
 struct MountedFilesTests {
-    private static let mayMount =
-        (try? Command.run(["unshare", "--mount", "true"]).exitCode) == 0
-
     private let folder: TemporaryDirectory
     /// A process in the mount namespace of the daemon.
     private let holder: RunningProgram
