@@ -55,7 +55,7 @@ import Testing
     /// What a manifest can name that the daemon runs or believes, besides plugins.
     private static let named: [(what: String, manifest: @Sendable (_ path: String) -> String)] = [
         (
-            "the program of probe \"p\"",
+            "the program of probe `p`",
             { #"{"version": 1, "host": {"facts": {"probes": {"p": {"run": ["\#($0)"]}}}}}"# }
         ),
         (

@@ -168,7 +168,7 @@ package final class FileWatch: Sendable {
         for source in ready() {
             switch source {
             case .files: readEvents(&changes)
-            case .mounts: turns.withLock { $0.hurry(timer, period) }
+            case .mounts: turns.withLock { $0.sweepSoon(timer, period) }
             case .timer:
                 // Without a value in it, the timer was armed again in the meantime.
                 guard bgs_timer_drain(timer) == 0 else { continue }
@@ -191,7 +191,7 @@ package final class FileWatch: Sendable {
             guard count > 0 else { return }
             let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
             let hasLost = table.withLock { $0.note(InotifyEvents(bytes), &changes.owners) }
-            if hasLost { turns.withLock { $0.hurry(timer, period) } }
+            if hasLost { turns.withLock { $0.sweepSoon(timer, period) } }
         }
     }
 
@@ -260,7 +260,7 @@ private struct SweepTurns {
     }
 
     /// Something has happened for which a sweep is due soon.
-    mutating func hurry(_ timer: Int32, _ period: UInt64) {
+    mutating func sweepSoon(_ timer: Int32, _ period: UInt64) {
         // One that comes after the other must not postpone it for ever.
         guard isOn, !isSoon else { return }
         isSoon = true
@@ -283,7 +283,7 @@ private struct SweepTurns {
         pause = max(Self.pauseLeast, took.multipliedClamped(by: Self.share))
         guard again else { return }
         again = false
-        hurry(timer, period)
+        sweepSoon(timer, period)
     }
 
     private func arm(_ timer: Int32, _ first: UInt64, _ period: UInt64) {
