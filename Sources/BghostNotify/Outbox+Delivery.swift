@@ -170,8 +170,12 @@ extension Outbox {
         row.notBefore = 0
         row.fault = ""
         row.replaces = row.replaces || row.deliveredAt != nil
-        // A clock that was set back meanwhile shows an earlier time than the date that was served.
-        if let next = entry.recurrence?.next(after: now, besides: row.due) {
+        // A clock that was set back meanwhile shows an earlier time than the date that was served. That of an
+        // interval lies ahead by more than a step only if a restart has limited it.
+        let isServed =
+            !row.content.calendar.isEmpty
+            || row.due.subtractingClamped(now) < ClockSteps.stepMin
+        if let next = entry.recurrence?.next(after: now, besides: isServed ? row.due : nil) {
             row.due = next
             row.occurrence += 1
         } else {

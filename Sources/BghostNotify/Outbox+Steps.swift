@@ -42,9 +42,6 @@ extension Outbox {
 }
 
 extension Outbox.Entry {
-    /// The longest delay before another attempt, nanoseconds.
-    private static let delayMax = Int64(clamping: Outbox.retryAfterMax)
-
     /// Whether its delivery counts from its posting or from the one before, and not from a date.
     ///
     /// A first date at most one interval after the posting is the end of the first interval.
@@ -58,7 +55,9 @@ extension Outbox.Entry {
 
     /// Moves what counts from an event by a step of the clock, and finds the next date of a calendar again.
     fileprivate mutating func follow(_ step: Int64, now: Int64) {
-        if isRelative {
+        // One whose date has come waits for its delivery only.
+        let hasCome = row.content.calendar.isEmpty && row.due <= now.subtractingClamped(step)
+        if isRelative || hasCome {
             row.due = row.due.addingClamped(step)
             row.postedAt = row.postedAt.addingClamped(step)
             recurrence = recurrence?.moved(by: step)
@@ -89,7 +88,9 @@ extension Outbox.Entry {
             row.due = latest
         }
         row.postedAt = min(row.postedAt, now)
-        row.notBefore = min(row.notBefore, now.addingClamped(Self.delayMax))
+        // No attempt waits longer.
+        let delay = Int64(clamping: Outbox.retryAfterMax)
+        row.notBefore = min(row.notBefore, now.addingClamped(delay))
         row.deliveredAt = row.deliveredAt.map { min($0, now) }
     }
 }

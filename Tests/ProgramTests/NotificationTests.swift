@@ -74,7 +74,7 @@ import Testing
             unlink(refuse)
             let outbox = try await client.outbox().value
             let often = try #require(outbox.first { $0.id == "often" })
-            #expect(often.due - WallClock.now <= 60 * 1_000_000_000, "\(often)")
+            #expect(often.due ?? .max <= Int64(time(nil) + 61) * 1_000_000_000, "\(often)")
             // The next attempt comes seconds after the first, and not at a time that lies hours ahead.
             var once = outbox.first { $0.id == "once" }
             while once?.state != .delivered {

@@ -108,13 +108,9 @@ package struct ThrottlePoints: Equatable, Codable, Sendable {
         lastEnd = now
     }
 
-    /// Moves the dates by a step of the wall clock, nanoseconds, so that the delay stays as long.
-    package mutating func move(by step: Int64) {
-        changedAt = changedAt.addingClamped(step)
-        lastEnd = lastEnd.addingClamped(step)
-    }
-
-    /// Limits the dates to the present, when the clock may have been set back by a step that no one saw.
+    /// Limits the dates to the present, when the clock may have been set back: the delay would be too long.
+    ///
+    /// Do it once, and not at each question: it would begin anew each time.
     package mutating func limit(now: Int64) {
         changedAt = min(changedAt, now)
         lastEnd = min(lastEnd, now)

@@ -222,12 +222,19 @@ struct Parking: Sendable {
         return true
     }
 
-    /// Moves the dates of retries, of parking and of throttle points by a step of the clock.
+    /// Moves the dates of retries and of parking by a step of the clock.
     ///
     /// - Returns: the requests that moved, and the states.
-    mutating func move(by step: Int64) -> (requests: [Request], memories: [TaskMemory]) {
+    mutating func move(
+        by step: Int64,
+        now: Int64
+    ) -> (requests: [Request], memories: [TaskMemory]) {
         var moved: [Request] = []
-        memories = memories.mapValues { $0.moved(by: step) }
+        for identifier in memories.keys {
+            let since = memories[identifier]?.parkedSince?.addingClamped(step)
+            memories[identifier]?.parkedSince = since
+            memories[identifier]?.throttle.limit(now: now)
+        }
         for index in places.indices {
             guard let request = places[index].request, request.isRetry,
                 let later = request.moved(by: step)
@@ -235,7 +242,7 @@ struct Parking: Sendable {
             places[index].request = later
             moved.append(later)
         }
-        return (moved, remembered.filter { $0.parkedSince != nil || $0.throttle.points > 0 })
+        return (moved, remembered.filter { $0.parkedSince != nil })
     }
 
     /// Handles a clock that was set: limits the dates of parking to the new time.

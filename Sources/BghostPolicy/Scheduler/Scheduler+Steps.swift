@@ -20,7 +20,9 @@ extension Scheduler {
         let pauses = gates.pauses.move(by: step)
         if !pauses.isEmpty { effects.append(.commit(pauses.map { .paused($0.target, $0) })) }
         for entry in memories.throttled.sorted() {
-            let memory = memory(of: entry).moved(by: step)
+            var memory = memory(of: entry)
+            memory.throttle.limit(now: now.unix)
+            guard memory != memories[entry] else { continue }
             remember(memory, entry: entry, now: now)
             effects.append(.commit([.remembered(memory)]))
         }
@@ -42,7 +44,7 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        var (moved, parked) = parking.move(by: step)
+        var (moved, parked) = parking.move(by: step, now: now.unix)
         for entry in pendingIndex.entries.indices where pendingIndex.entries.isInUse(entry) {
             let definition = pendingIndex.entries.kind(entry).definition
             moved += pendingIndex.shiftRelativeDates(
@@ -73,14 +75,6 @@ extension Scheduler {
 }
 
 extension TaskMemory {
-    /// The same with the dates of its throttle points and of parking moved by a step of the clock.
-    func moved(by step: Int64) -> TaskMemory {
-        var moved = self
-        moved.throttle.move(by: step)
-        moved.parkedSince = parkedSince?.addingClamped(step)
-        return moved
-    }
-
     /// Removes state that a clock which was ahead has left: otherwise a request would wait until the same
     /// time comes again.
     ///

@@ -96,8 +96,6 @@ import Testing
         for now in [5, 7] as [Int64] {
             #expect(throttle.nextStart(now: now) == 5 + Self.minute)
         }
-        throttle.move(by: -2)
-        #expect(throttle.nextStart(now: 3) == 3 + Self.minute)
     }
 
     @Test func `The stored runs are read again`() {

@@ -147,7 +147,7 @@ import Testing
     // MARK: Throttling and parking
 
     /// Each question put the start off, and each step by which the clock was set back.
-    @Test func `A clock step does not change how long a task is throttled`() throws {
+    @Test func `A clock that is set back throttles a task for one delay`() throws {
         var hand = Hand(try Self.manifest())
         hand.setClock(hand.now.unix + 10 * Hand.hour)
         hand.pass(11 * Hand.second)
@@ -167,9 +167,9 @@ import Testing
         // An event of the clock that changes nothing.
         hand.setClock(hand.now.unix)
         #expect(try wait() == delay - 20 * Hand.second)
-        hand.setClock(hand.now.unix + 4 * Hand.hour)
-        #expect(try wait() == delay - 20 * Hand.second)
         #expect(hand.running.isEmpty)
+        hand.pass(delay - 20 * Hand.second)
+        #expect(hand.running == ["tick"])
     }
 
     @Test func `A clock that is set forward ends no request of a removed task`() throws {
