@@ -56,7 +56,7 @@ import Testing
         let options = ["--dev", "--dev-library", "numbers=" + own]
         let daemon = try TestDaemon(manifest: config, folder: folder, arguments: options)
         #expect(
-            daemon.program.lines.contains { $0.contains("plugin.overridden") && $0.contains(own) },
+            daemon.program.lines.contains { $0.contains("numbers is \(own), unsigned and unpinned") },
             "\(daemon.program.lines)"
         )
         try expectRun(daemon, result: "first")

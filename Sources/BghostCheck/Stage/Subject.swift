@@ -213,6 +213,7 @@ final class Subject {
             let served = ServedTime.served(thread: thread), served < before + Self.startMin,
             time.rest(of: limit) > 0
         {
+            // It only passes a millisecond.
             _ = poll(nil, 0, 1)
         }
         return begun

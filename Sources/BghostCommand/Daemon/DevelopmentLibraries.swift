@@ -9,7 +9,7 @@ internal import BghostTerminal
 
 /// The libraries that `--dev-library` puts in the place of those of the manifest.
 ///
-/// Whoever changes a plugin that is installed tries the change in its own tasks, with its permissions, and does not
+/// An author who changes an installed plugin tries the change in its own tasks, with its permissions, and does not
 /// edit the manifest or sign each build for that (docs/adr/0843-development-libraries.md).
 struct DevelopmentLibraries: Equatable, Sendable {
     /// Absolute paths by the names of plugins.

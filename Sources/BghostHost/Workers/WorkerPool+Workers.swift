@@ -360,45 +360,4 @@ extension WorkerPool {
         executor.deadline = deadline
         deadlines.arm(.executor(executor.serial), at: deadline)
     }
-
-    func executorDeadline(_ serial: UInt32) {
-        guard let executor = executors[serial] else { return }
-        let worker = executors.worker(serial)
-        executor.deadline = .never
-        if configuration.pausesForDebuggers, let pid = worker?.process?.pid, Self.isTraced(pid) {
-            return setDeadline(executor, now + HostLimits.auditPeriod)
-        }
-        if let worker, let since = worker.hungUpAt, worker.state != .ending {
-            // A process that is exiting reports its status soon, but later on a busy machine.
-            if now < since + HostLimits.dyingMax, worker.process?.isEnding == true {
-                return setDeadline(worker, now + HostLimits.hungUpPeriod)
-            }
-            kill(worker, for: .wrongState)
-            return
-        }
-        if executor.state == .ending || executor.unreleased > 0 {
-            if executor.unreleased > 0, executor.state != .ending {
-                log.write(
-                    .warning,
-                    "worker.unreleased",
-                    "a handler completed its run and did not return; its worker is killed",
-                    plugin: executor.plugin.name
-                )
-                if worker != nil {
-                    noteIdleEnd(of: executor.plugin, for: "did not return from a completed run")
-                }
-            }
-            retireNow(executor)
-            return
-        }
-        guard executor.isIdle, let worker else { return }
-        if worker.state == .loading { return prestartOverdue(worker) }
-        let due = worker.idleSince + timeouts.idle
-        guard due <= now else { return setDeadline(executor, due) }
-        if isKeptIdle(worker) {
-            setDeadline(executor, now + timeouts.idle)
-        } else {
-            retire(executor)
-        }
-    }
 }
