@@ -56,7 +56,9 @@ import Testing
         let options = ["--dev", "--dev-library", "numbers=" + own]
         let daemon = try TestDaemon(manifest: config, folder: folder, arguments: options)
         #expect(
-            daemon.program.lines.contains { $0.contains("numbers is \(own), unsigned and unpinned") },
+            daemon.program.lines.contains {
+                $0.contains("numbers is \(own), unsigned and unpinned")
+            },
             "\(daemon.program.lines)"
         )
         try expectRun(daemon, result: "first")
@@ -67,7 +69,7 @@ import Testing
         )
         _ = try build("own.so", result: "second")
         #expect(
-            daemon.program.line(containing: "plugin.replaced") != nil,
+            daemon.program.line(containing: "its library was replaced and taken up") != nil,
             "\(daemon.program.lines)"
         )
         try expectRun(daemon, result: "second")
