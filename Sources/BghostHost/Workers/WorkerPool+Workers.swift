@@ -24,7 +24,8 @@ extension WorkerPool {
                 executor.isListed = false
             }
             guard executor.state == .live || executor.state == .loading else { continue }
-            executor.deadline = executor.state == .live ? .never : executor.deadline
+            // That of a handler that stays after its run, or of the load, still counts.
+            if executor.state == .live, executor.unreleased == 0 { executor.deadline = .never }
             return executor
         }
         let executor = try addExecutor(for: plugin)
