@@ -62,7 +62,12 @@ enum BundlePacker {
         var warnings = try PackWarnings.of(library)
         for other in input.libraries {
             // Several architectures have the same warning often, and the author mends each.
-            warnings += try PackWarnings.of(other).map { "\(PackInput.name(of: other)): \($0)" }
+            let name = PackInput.name(of: other)
+            do throws(CommandFailure) {
+                warnings += try PackWarnings.of(other).map { "\(name): \($0)" }
+            } catch {
+                warnings.append("what \(name) needs cannot be read: \(error.message)")
+            }
         }
         warnings += input.warnings
         show(path, bundle, warnings, output)
