@@ -8,11 +8,15 @@ import Testing
     private let folder: TemporaryDirectory
     private let server: PostgreSQLServer
     private let port: Int
+    /// The path of the certificate.
+    private let certificate: String
 
     init() throws {
         folder = try TemporaryDirectory()
         port = try Loopback.freePort()
         server = try PostgreSQLServer(tlsPort: port)
+        // That of the server's own folder belongs to the server's user, who could change it.
+        certificate = try folder.write(try File.read(server.certificate), to: "server.crt")
         _ = try server.database("fleet")
         try server.query("CREATE ROLE anna LOGIN SUPERUSER PASSWORD 's3cret'", in: "fleet")
     }
@@ -26,7 +30,7 @@ import Testing
         "host=\(host) hostaddr=127.0.0.1 port=\(port) dbname=fleet user=anna password=\(password)"
             + " sslmode=\(mode)"
             + (mode == "disable"
-                ? "" : " channel_binding=require sslrootcert=\(authority ?? server.certificate)")
+                ? "" : " channel_binding=require sslrootcert=\(authority ?? certificate)")
     }
 
     @Test(.timeLimit(.minutes(10)))
