@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -166,6 +168,11 @@ int bgs_pipe(int fds[2]) {
 }
 
 static const char capabilities[] = "security.capability";
+
+int bgs_is_on_ext(int file) {
+  struct statfs status;
+  return fstatfs(file, &status) == 0 && status.f_type == EXT4_SUPER_MAGIC;
+}
 
 int bgs_has_capabilities(const char *path) { return getxattr(path, capabilities, NULL, 0) > 0; }
 

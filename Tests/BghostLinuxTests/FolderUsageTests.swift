@@ -36,7 +36,7 @@ import Testing
         #expect(found.bytes < 1 << 20)
     }
 
-    /// ext4 tells too few blocks for a moment then; without a second look, this fails in most runs.
+    /// ext4 reports too few blocks for a moment then; for one who believes it, this fails in most runs.
     @Test(.timeLimit(.minutes(5)))
     func `A file that the kernel writes back counts in full`() throws {
         let bytes = [UInt8](repeating: 1, count: 3 << 20)

@@ -156,6 +156,8 @@ int bgs_lock_file(const char *path, int64_t wait_ms);
 /* Opens a path below a folder for reading; it cannot lead out of the folder. Never blocks on a
  * FIFO. */
 int bgs_open_beneath(int folder, const char *path);
+/* Whether the file of a descriptor lies on ext2, ext3 or ext4, which one number denotes: 1 or 0. */
+int bgs_is_on_ext(int file);
 /* Whether a program has file capabilities. It follows links. */
 int bgs_has_capabilities(const char *path);
 /* Takes them away. Returns 0, also if there are none, or a negative errno. */
