@@ -22,6 +22,8 @@ import Testing
         "Host: localhost\r\nSec-Fetch-Site: cross-site",
         "Host: localhost\r\nSec-Fetch-Site: same-site",
         "Host: localhost\r\nSec-Fetch-Site: same-origin",
+        "Host: localhost\r\nReferer: https://evil.example/page",
+        "Host: localhost\r\nHost: evil.example", "Host: localhost\r\nhost: localhost",
         // A name of the page's own that leads to this machine.
         "Host: evil.example:8080", "Host: localhost.evil.example", "Host: 127.0.0.1.evil.example",
         "Host: 10.1.2.3",

@@ -19,6 +19,7 @@ enum DashboardGuard {
         _ dashboard: Dashboard,
         isPage: Bool
     ) throws(ControlFault) {
+        try ForeignPage.checkOneHost(request)
         let authority = request.head.authority ?? ""
         guard dashboard.knows(authority: authority) else {
             throw ControlFault(
@@ -37,6 +38,12 @@ enum DashboardGuard {
             !["same-origin", "none"].contains(site), !isPage
         {
             throw foreign("another page (`Sec-Fetch-Site` is \(shown(site)))")
+        }
+        // Our own pages send none, by their `Referrer-Policy`.
+        if let name = ForeignPage.referer, let page = request.headers[name], !isPage,
+            !["http", "https"].contains(where: { page.hasPrefix("\($0)://\(authority)/") })
+        {
+            throw foreign("the page \(shown(page))")
         }
     }
 

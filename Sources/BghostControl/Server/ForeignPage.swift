@@ -11,13 +11,18 @@ internal import Hummingbird
 /// whose own name resolves to this machine could also read the responses.
 enum ForeignPage {
     private static let fetchSite = HTTPField.Name("Sec-Fetch-Site")
+    private static let host = HTTPField.Name("Host")
+    static let referer = HTTPField.Name("Referer")
 
     static func check(_ request: Request) throws(ControlFault) {
         if request.headers[.origin] != nil { throw refusal("an `Origin`") }
+        // Old browsers send it where newer ones send the site.
+        if let name = referer, request.headers[name] != nil { throw refusal("a `Referer`") }
         // `none` means that the user has typed the address.
         if let name = fetchSite, let site = request.headers[name], site != "none" {
             throw refusal("the `Sec-Fetch-Site` \(TerminalText.escaped(String(site.prefix(40))))")
         }
+        try checkOneHost(request)
         try checkHost(request.head.authority ?? "")
         guard request.method != .get, request.method != .head else { return }
         try checkContent(request)
@@ -28,6 +33,17 @@ enum ForeignPage {
             .foreignPage,
             "the request has \(sign), which browsers send for pages: no page may use this socket",
             fix: "use bghost, or a program that is no browser, such as curl"
+        )
+    }
+
+    /// Of several, a proxy in front may have believed another one than this server, which believes the first.
+    static func checkOneHost(_ request: Request) throws(ControlFault) {
+        // The first one is the request's authority, and no header any more.
+        guard let name = host, request.headers[name] != nil else { return }
+        throw ControlFault(
+            .foreignPage,
+            "the request has several `Host` fields, so it does not say for whom it is",
+            fix: "send one"
         )
     }
 
