@@ -146,6 +146,50 @@ import Testing
         #expect(ran.error.contains("cannot read \(absent)"), "\(ran.error)")
     }
 
+    @Test func `A folder is built with its build tool`() throws {
+        let include = PackageRoot.path + "/SDK/Sources/CBghost/include"
+        let build = "cc -shared -fPIC -I'\(include)' -o $@.tmp plugin.c && mv $@.tmp $@"
+        _ = try folder.write("plugin.so: plugin.c\n\t\(build)\n", to: "Makefile")
+        let program = try start([folder.path, "--watch", "--parameters", #"{"limit":10}"#])
+        try #require(program.line(containing: "$ make") != nil, "\(program.lines)")
+        try #require(program.line(containing: #""largest":7"#) != nil, "\(program.lines)")
+        try #require(program.line(containing: "waiting for a change") != nil, "\(program.lines)")
+        try save(source.replacing(#"\"largest\""#, with: #"\"greatest\""#))
+        try #require(program.line(containing: #""greatest":7"#) != nil, "\(program.lines)")
+        program.signal(SIGINT)
+        #expect(program.end() == 130)
+    }
+
+    /// The tools themselves are tried by the tests of the templates.
+    @Test(arguments: [
+        ("Cargo.toml", "cargo", "build --release"),
+        ("Package.swift", "swift", "build -c release --static-swift-stdlib"),
+        ("go.mod", "go", "build -buildmode=c-shared -o libname.so ."),
+    ])
+    func `The file of a language comes before a Makefile`(
+        file: String,
+        tool: String,
+        words: String
+    ) throws {
+        _ = try folder.write("", to: file)
+        _ = try folder.write("all:\n\techo made\n", to: "Makefile")
+        try #require(mkdir(folder.file("bin"), 0o700) == 0)
+        try folder.writeProgram(
+            "#!/bin/sh\n[ \"$1\" = list ] && echo example.org/name || echo 'with:' \"$@\"\n",
+            to: "bin/" + tool
+        )
+        let command = #"PATH="$1:$PATH" exec "$2" plugin run "$3" --watch >&2"#
+        let program = try RunningProgram(
+            command: [
+                "/bin/sh", "-c", command, "sh", folder.file("bin"), Artifact.path("bghost"),
+                folder.path,
+            ]
+        )
+        try #require(program.line(containing: "with: " + words) != nil, "\(program.lines)")
+        program.signal(SIGINT)
+        _ = program.end()
+    }
+
     @Test func `Without a build command, the library is watched`() throws {
         let library = folder.file("plugin.so")
         let include = "-I" + PackageRoot.path + "/SDK/Sources/CBghost/include"

@@ -16,7 +16,8 @@ final class PluginWatch {
     struct Order: Sendable {
         /// The plugin's file or folder.
         var file: String
-        /// A command of the shell that builds it; `nil` if its author builds it elsewhere.
+        /// A command of the shell that builds it; `nil` for the command of its folder's build tool, or no build
+        /// if a file is named or the folder has no such tool.
         var build: String?
         /// The words of `bghost plugin check`; `nil` to leave the check out.
         var check: [String]?
@@ -37,6 +38,8 @@ final class PluginWatch {
     private static let pause: Int32 = 200
 
     private let order: Order
+    /// The command that builds the plugin; `nil` if its author builds it elsewhere.
+    private let build: String?
     private let folder: String
     private let console: Console
     /// Readable once a signal came; its byte is the signal.
@@ -96,7 +99,8 @@ final class PluginWatch {
         self.signals = signals
         self.console = console
         let path = ControlLocation.normalized(order.file)
-        guard order.build != nil else {
+        build = order.build ?? BuildCommand.find(in: path)
+        guard build != nil else {
             folder = path
             libraryPath = try PluginPath.find(order.file)
             library = try FileWatch()
@@ -140,7 +144,7 @@ final class PluginWatch {
     /// - Returns: the signal that ended it; `nil` if it came to its end.
     private func oneRun() throws -> Int32? {
         while true {
-            if let build = order.build {
+            if let build {
                 console.remark("$ \(TerminalText.escaped(build))")
                 // What was changed until now is built now.
                 _ = changed()

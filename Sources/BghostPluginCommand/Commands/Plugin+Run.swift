@@ -22,9 +22,11 @@ extension Plugin {
                 for it: that of --manifest, or tasks.dev.json of a folder that is named. Options add to \
                 them. Notifications need a daemon.
 
-                With --watch it runs the handler again whenever the plugin's file changes, and with \
-                --build whenever one of the sources does, after a build in the plugin's folder, or in \
-                the current one if a file is named. A run under way is asked to stop before. Hidden \
+                With --watch and a folder it builds the plugin and runs the handler again whenever one \
+                of the sources changes. It builds with the tool whose file the folder has: \
+                Package.swift, Cargo.toml, go.mod or a Makefile; --build names another command. With \
+                --watch and a file it runs the handler again whenever that file changes; with --build \
+                it also builds, in the current folder. A run under way is asked to stop before. Hidden \
                 files, build, target and what compilers make are no sources.
 
                 With --debug the worker loads the plugin and waits, with gdb or lldb attached on this \
@@ -119,7 +121,7 @@ extension Plugin {
 
         @Option(
             help: ArgumentHelp(
-                "With --watch: the command of the shell that builds the plugin.",
+                "With --watch: the shell command that builds the plugin, instead of its build tool's.",
                 valueName: "command"
             )
         )
