@@ -79,6 +79,11 @@ import Testing
         try expectSame(
             API.CancelledRun(run: RunID(high: 1, low: 2), task: "t", graceSeconds: .seconds(5))
         )
+        try expectSame(
+            API.StoppedRuns(runs: [
+                API.CancelledRun(run: RunID(high: 1, low: 2), task: "t", graceSeconds: .seconds(5))
+            ])
+        )
         try expectSame(API.ClearedThrottle(task: "t", points: 2))
         try expectSame(APISamples.fleet) { API.Fleet($0) }
         try expectSame(APISamples.fleetDrain(true)) { API.FleetDrainAnswer($0) }

@@ -38,6 +38,60 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `The runs of a tag or of a task are stopped`() throws {
+        let path = try folder.write(
+            """
+            {"version": 1, "host": {"slots": 4},
+             "plugins": {"m": {"library": "\(try Fixture.library("misbehave"))"}},
+             "tasks": {
+               "photos": {"plugin": "m", "handler": "honour-cancel", "tags": ["nightly"]},
+               "report.*": {"plugin": "m", "handler": "honour-cancel", "tags": ["nightly"]},
+               "other": {"plugin": "m", "handler": "honour-cancel"}}}
+            """,
+            to: "tasks.json"
+        )
+        let daemon = try TestDaemon(manifest: path, folder: folder)
+        /// Asks until exactly these tasks have a run under way.
+        func waitUntilRunning(_ tasks: [String]) throws {
+            var running: [String] = []
+            for _ in 0..<1000 where running != tasks {
+                let runs = try json(daemon, "runs", "--state", "running")["runs"]?.array
+                running = try #require(runs).compactMap { $0["task"]?.string }.sorted()
+            }
+            try #require(running == tasks)
+        }
+        func stop(_ arguments: String...) throws -> [String] {
+            let result = try daemon.command(["stop", "--json"] + arguments)
+            let runs = try JSONReader.parse(result.output)["runs"]?.array
+            return try #require(runs, "\(result)").compactMap { $0["task"]?.string }.sorted()
+        }
+        for task in ["photos", "report.a", "report.b", "other"] {
+            #expect(try daemon.command(["trigger", task]).exitCode == 0)
+        }
+        try waitUntilRunning(["other", "photos", "report.a", "report.b"])
+
+        #expect(try stop("--task", "report.a") == ["report.a"])
+        try waitUntilRunning(["other", "photos", "report.b"])
+        #expect(try stop("--tag", "nightly") == ["photos", "report.b"])
+        try waitUntilRunning(["other"])
+        #expect(try stop("--tag", "nightly").isEmpty)
+        let text = try daemon.command(["stop", "--tag", "nightly"])
+        #expect(text.output == "no run was under way\n", "\(text)")
+        // They are not repeated.
+        let ended = try json(daemon, "runs", "--tag", "nightly")["runs"]?.array ?? []
+        #expect(ended.count == 3)
+        #expect(ended.allSatisfy { $0["outcome"]?.string == "cancelledClean" }, "\(ended)")
+        #expect(try pending(daemon).isEmpty)
+
+        let unknown = try daemon.command(["stop", "--tag", "nighty"])
+        #expect(unknown.exitCode == 4 && unknown.error.contains("did you mean"), "\(unknown)")
+        for options in [[], ["--tag", ""], ["--task", ""], ["x", "--tag", "nightly"]] {
+            #expect(try daemon.command(["stop"] + options).exitCode == 64, "\(options)")
+        }
+        #expect(try stop("--task", "other") == ["other"])
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `Commands select by a tag, and a withdrawal survives kill -9`() throws {
         var daemon = try TestDaemon(manifest: try manifest(), folder: folder)
         for task in ["photos", "report.a", "report.b.c", "other"] {

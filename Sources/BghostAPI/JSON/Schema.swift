@@ -82,6 +82,7 @@ package enum Schema {
     package static let metrics = AnswerSchema<API.MetricsText>("bghost.metrics/1")
     package static let plan = AnswerSchema<API.Plan>("bghost.plan/1")
     package static let progress = AnswerSchema<API.Progress>("bghost.progress/1")
+    package static let stoppedRuns = AnswerSchema<API.StoppedRuns>("bghost.stopped/1")
     package static let replay = AnswerSchema<API.Replay>("bghost.replay/1")
     package static let simulation = AnswerSchema<API.SimulationSummary>("bghost.simulation/1")
     package static let decisions = "bghost.decisions/1"

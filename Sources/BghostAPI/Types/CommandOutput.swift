@@ -9,6 +9,14 @@ extension API {
         package init(text: String) { self.text = text }
     }
 
+    /// The output of `bghost stop` with a task or a tag.
+    package struct StoppedRuns: Codable, Equatable, Sendable {
+        /// The runs that were asked to stop, the newest first.
+        @Elements package var runs: [CancelledRun]
+
+        package init(runs: [CancelledRun]) { self.runs = runs }
+    }
+
     /// The output of `bghost replay`, if all decisions are the same.
     package struct Replay: Codable, Equatable, Sendable {
         /// The number of decisions.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostAPI
+internal import BghostBase
 package import BghostModel
 package import BghostPolicy
 internal import NIOCore
@@ -70,6 +71,38 @@ extension ControlClient {
     /// Cancels the run whose id has this prefix; it is not retried.
     package func stop(run prefix: String) async throws -> Answer<API.CancelledRun> {
         try await call(.POST, ControlPath("runs", prefix, "stop"), Schema.stop)
+    }
+
+    /// Cancels the runs that are under way of one task, or of the tasks with a tag.
+    ///
+    /// It asks for the runs first and then stops each: a run that starts meanwhile is not stopped.
+    ///
+    /// - Parameters:
+    ///   - task: `nil` for all tasks with the tag.
+    ///   - tag: `nil` for all runs of the task.
+    /// - Returns: the runs that were stopped; those that ended meanwhile are not among them.
+    package func stopRuns(task: String?, tag: String?) async throws -> [API.CancelledRun] {
+        var underWay: [String] = []
+        var before: Int64?
+        repeat {
+            let query = RunQuery(
+                RunFilter(task: task),
+                before: before,
+                limit: ControlLimits.runsMax
+            )
+            let page = try await runs(RunQuestion(query, tag: tag), state: "running").value
+            underWay += page.runs.map { $0.id.description }
+            before = page.next
+        } while before != nil
+        var stopped: [API.CancelledRun] = []
+        for run in underWay {
+            do {
+                stopped.append(try await stop(run: run).value)
+            } catch let fault as ControlFault where fault.code == .runNotUnderWay {
+                continue
+            }
+        }
+        return stopped
     }
 
     // MARK: - Dead letters
