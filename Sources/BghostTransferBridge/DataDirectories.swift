@@ -134,14 +134,14 @@ package final class DataDirectories {
         _ room: DataRoom?
     ) -> Measurement {
         let begin = Monotonic.now
-        let takenBefore = room?.taken ?? 0
+        let writtenBefore = room?.written ?? 0
         let usage = FolderUsage(
             of: folder,
             besides: UnlinkedFiles.bytes(of: processes, with: folder),
             bytesMax: limits.bytes,
             entriesMax: limits.files
         )
-        room?.counted(usage.completeBytes, takenBefore: takenBefore)
+        room?.counted(usage.completeBytes, writtenBefore: writtenBefore)
         return Measurement(usage: usage, took: Monotonic.now.since(begin))
     }
 }

@@ -152,6 +152,8 @@ struct TransferSpaceTests {
             clock.advance(by: .seconds(1))
             _ = await witness.ends(count: 1)
             #expect(try Bytes(File.read(folder.file("file"))) == Bytes(content))
+            // Every byte that was taken is known to be written.
+            #expect(room.written == content.count)
             await engine.shutDown()
         }
     }

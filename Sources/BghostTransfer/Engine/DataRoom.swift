@@ -15,16 +15,21 @@ package final class DataRoom: Sendable {
         /// Size of the folder at the last measurement, bytes.
         var counted: UInt64 = 0
         /// Bytes written since that measurement began.
-        var taken: UInt64 = 0
+        var written: UInt64 = 0
+        /// Bytes taken that are not in a file yet.
+        ///
+        /// A measurement does not see them, also if it begins now.
+        var unwritten: UInt64 = 0
         /// Bytes reserved for transfers that have not received them yet.
         var reserved: UInt64 = 0
 
         func hasRoom(for bytes: UInt64) -> Bool {
             let room = limit - DataRoom.margin(limit)
             // Compares one by one, because the sum could overflow.
-            return counted <= room && taken <= room - counted
-                && reserved <= room - counted - taken
-                && bytes <= room - counted - taken - reserved
+            return counted <= room && written <= room - counted
+                && unwritten <= room - counted - written
+                && reserved <= room - counted - written - unwritten
+                && bytes <= room - counted - written - unwritten - reserved
         }
     }
 
@@ -67,6 +72,8 @@ package final class DataRoom: Sendable {
 
     /// Takes space for bytes that are about to be written.
     ///
+    /// Report them with ``wrote(_:)`` when they are in the file, or when they never will be.
+    ///
     /// - Parameter reservation: the bytes that the caller has reserved; used first.
     /// - Returns: `false` if there is not enough space; then nothing is taken.
     func take(_ bytes: UInt64, from reservation: inout UInt64) -> Bool {
@@ -75,11 +82,19 @@ package final class DataRoom: Sendable {
             // Also for reserved bytes: the plugin may have written in the meantime.
             guard state.hasRoom(for: bytes - part) else { return false }
             state.reserved -= min(state.reserved, part)
-            state.taken &+= bytes
+            state.unwritten &+= bytes
             return true
         }
         if isTaken { reservation -= part } else { onFull() }
         return isTaken
+    }
+
+    /// Counts taken bytes as part of their file, which measurements that begin from now on see.
+    func wrote(_ bytes: UInt64) {
+        state.withLock { state in
+            state.unwritten -= min(state.unwritten, bytes)
+            state.written &+= bytes
+        }
     }
 
     /// A disk stores files in blocks, so they use a little more than their length.
@@ -87,22 +102,22 @@ package final class DataRoom: Sendable {
     /// This margin prevents a transfer alone from bringing its plugin over the limit.
     fileprivate static func margin(_ limit: UInt64) -> UInt64 { min(limit / 64, 1 << 20) }
 
-    /// The bytes taken so far.
+    /// The bytes written since the last measurement.
     ///
-    /// Read it when a measurement begins and pass it to ``counted(_:takenBefore:)`` when the
+    /// Read it when a measurement begins and pass it to ``counted(_:writtenBefore:)`` when the
     /// measurement ends.
-    package var taken: UInt64 { state.withLock { $0.taken } }
+    package var written: UInt64 { state.withLock { $0.written } }
 
-    /// Records the result of a measurement, which includes all bytes taken before it began.
+    /// Records the result of a measurement, which includes all bytes written before it began.
     ///
-    /// Bytes taken during the measurement may count twice until the next one.
+    /// Bytes written during the measurement may count twice until the next one.
     ///
     /// - Parameter bytes: the size of the folder; `nil` if it could not be measured completely. Then
     ///   nothing has room until a later measurement is complete.
-    package func counted(_ bytes: UInt64?, takenBefore: UInt64) {
+    package func counted(_ bytes: UInt64?, writtenBefore: UInt64) {
         state.withLock { state in
             state.counted = bytes ?? .max
-            state.taken -= min(state.taken, takenBefore)
+            state.written -= min(state.written, writtenBefore)
         }
     }
 

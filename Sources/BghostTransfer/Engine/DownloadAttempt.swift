@@ -178,7 +178,13 @@ struct DownloadAttempt: Sendable {
             attempt.moved(point)
         }
         var reservation: UInt64 = 0
-        defer { attempt.access.releaseRoom(reservation, for: request.file) }
+        // Bytes for which space was taken, and which the writer has not written yet.
+        var unwritten: UInt64 = 0
+        defer {
+            attempt.access.releaseRoom(reservation, for: request.file)
+            // Until the next measurement, what could not be written counts as if it were.
+            attempt.access.wroteRoom(unwritten, for: request.file)
+        }
         var cause: (any Error)?
         do {
             if let length {
@@ -199,7 +205,11 @@ struct DownloadAttempt: Sendable {
                         from: &reservation,
                         for: request.file
                     )
+                    unwritten += UInt64(buffer.readableBytes)
                     try await writer.add(buffer)
+                    let rest = UInt64(writer.end - writer.written)
+                    attempt.access.wroteRoom(unwritten - rest, for: request.file)
+                    unwritten = rest
                 } catch {
                     throw AttemptFailure(reading: error)
                 }

@@ -30,7 +30,7 @@ struct PartWriter {
     /// The offset of the next received byte.
     private(set) var end: Int64
     /// All bytes before this offset are written.
-    private var written: Int64
+    private(set) var written: Int64
     private var begunAt: UInt64
     private var syncedTo: Int64
     private var syncedAt: UInt64

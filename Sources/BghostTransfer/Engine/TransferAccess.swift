@@ -98,6 +98,8 @@ package struct TransferAccess: Sendable {
     }
 
     /// Takes space for bytes that are about to be written to a file, if its folder has a limit.
+    ///
+    /// Report them later with ``wroteRoom(_:for:)``.
     func takeRoom(
         _ bytes: Int,
         from reservation: inout UInt64,
@@ -107,6 +109,12 @@ package struct TransferAccess: Sendable {
         guard room.take(UInt64(clamping: bytes), from: &reservation) else {
             throw Self.noRoom(path)
         }
+    }
+
+    /// Reports that bytes are in the file, or never will be, for which space was taken.
+    func wroteRoom(_ bytes: UInt64, for path: String) {
+        guard bytes > 0, let room, room.holds(path) else { return }
+        room.wrote(bytes)
     }
 
     /// Returns the unused bytes of a reservation.
