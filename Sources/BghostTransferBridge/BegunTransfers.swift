@@ -10,7 +10,9 @@ package import BghostBase
 /// Pure. A call costs O(1), those about a whole run O(n) in the transfers that running runs have begun.
 package struct BegunTransfers: Equatable, Sendable {
     private struct Entry: Equatable {
-        let run: UInt64
+        /// The runs that began it and have not ended: a run that begins what another one began gets the same
+        /// transfer.
+        var runs: Set<UInt64>
         /// Whether the engine has taken the transfer.
         var isTaken = false
         /// Whether the plugin has cancelled the transfer.
@@ -23,7 +25,7 @@ package struct BegunTransfers: Equatable, Sendable {
 
     package init() {}
 
-    /// Whether the run that began a transfer may still wait for its end.
+    /// Whether a run that began a transfer may still wait for its end.
     package func mayBeAwaited(_ transfer: RunID) -> Bool { entries[transfer] != nil }
 
     /// The same for any of some ended transfers, at the cost of these or of the begun ones, whichever are
@@ -37,7 +39,7 @@ package struct BegunTransfers: Equatable, Sendable {
     package mutating func begin(_ transfer: RunID, by run: UInt64) {
         // A cancelled run can wait for nothing.
         guard left[run] == nil else { return }
-        entries[transfer] = Entry(run: run)
+        entries[transfer] = Entry(runs: [run])
     }
 
     /// The engine has taken a transfer.
@@ -50,7 +52,8 @@ package struct BegunTransfers: Equatable, Sendable {
         guard !isOver else { return }
         let id = other ?? transfer
         if left[run] == nil {
-            entries[id] = Entry(run: run, isTaken: true)
+            let others = entries[id]?.runs ?? []
+            entries[id] = Entry(runs: others.union([run]), isTaken: true)
         } else {
             left[run]?.insert(id)
         }
@@ -83,9 +86,9 @@ package struct BegunTransfers: Equatable, Sendable {
     /// - Returns: whether it had begun any.
     package mutating func cancelled(_ run: UInt64, awaiting awaited: [RunID]) -> Bool {
         var continuing = Set(awaited.filter { entries[$0]?.isGivenUp != true })
-        let begun = entries.filter { $0.value.run == run }
+        let begun = entries.filter { $0.value.runs.contains(run) }
         for (transfer, entry) in begun {
-            entries[transfer] = nil
+            remove(run, from: transfer)
             if entry.isTaken, !entry.isGivenUp { continuing.insert(transfer) }
         }
         left[run, default: []].formUnion(continuing)
@@ -98,5 +101,14 @@ package struct BegunTransfers: Equatable, Sendable {
     }
 
     /// A run has ended: it waits for nothing any more.
-    package mutating func ended(_ run: UInt64) { entries = entries.filter { $0.value.run != run } }
+    package mutating func ended(_ run: UInt64) {
+        for (transfer, entry) in entries where entry.runs.contains(run) {
+            remove(run, from: transfer)
+        }
+    }
+
+    private mutating func remove(_ run: UInt64, from transfer: RunID) {
+        entries[transfer]?.runs.remove(run)
+        if entries[transfer]?.runs.isEmpty == true { entries[transfer] = nil }
+    }
 }

@@ -55,6 +55,27 @@ import Testing
         #expect(begun.value.mayBeAwaited(Self.first))
     }
 
+    @Test func `The first run may still wait when a second one that began the same has ended`() {
+        let begun = Self.begun()
+        begun.value.begin(Self.second, by: 8)
+        begun.value.taken(Self.second, as: Self.first, by: 8, isOver: false)
+        begun.value.ended(8)
+        #expect(begun.value.mayBeAwaited(Self.first))
+        begun.value.ended(7)
+        #expect(begun.isEmpty)
+    }
+
+    @Test func `A second run may still wait when the first one was cancelled`() {
+        let begun = Self.begun()
+        begun.value.begin(Self.second, by: 8)
+        begun.value.taken(Self.second, as: Self.first, by: 8, isOver: false)
+        #expect(begun.cancelled(7, awaiting: []))
+        #expect(begun.continues(without: 7))
+        #expect(begun.value.mayBeAwaited(Self.first))
+        begun.value.ended(8)
+        #expect(begun.isEmpty)
+    }
+
     @Test func `A transfer for which a cancelled run waits continues without it`() {
         let begun = Begun()
         #expect(!begun.cancelled(7, awaiting: [Self.first]))
