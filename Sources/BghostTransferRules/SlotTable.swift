@@ -16,6 +16,8 @@ package struct SlotTable: Equatable, Sendable {
         /// In order, from `head` on; some are no longer in `wanted`.
         var wants: [Want] = []
         var head = 0
+        /// How many of them, at most, are no longer in `wanted`.
+        var withdrawn = 0
 
         var isIdle: Bool { held == 0 && head == wants.count }
 
@@ -36,8 +38,14 @@ package struct SlotTable: Equatable, Sendable {
     private let totalMax: Int
     private let perServerMax: Int
     private var servers: [String: Server] = [:]
-    /// The waiting transfers, each with the order of its request.
-    private var wanted: [RunID: UInt64] = [:]
+    /// A request for a slot that waits.
+    private struct Wanted: Equatable, Sendable {
+        let order: UInt64
+        let server: String
+    }
+
+    /// The waiting transfers.
+    private var wanted: [RunID: Wanted] = [:]
     private var held: [RunID: String] = [:]
     private var sequence: UInt64 = 0
 
@@ -52,18 +60,36 @@ package struct SlotTable: Equatable, Sendable {
     /// The number of slots in use.
     var heldCount: Int { held.count }
 
+    /// The number of entries, also of withdrawn requests: the memory of the table.
+    var size: Int { servers.values.reduce(0) { $0 + $1.wants.count } }
+
     /// Requests a slot for a connection to a server.
     package mutating func request(_ id: RunID, server: String) {
         guard held[id] == nil, wanted[id] == nil else { return }
         sequence += 1
-        wanted[id] = sequence
+        wanted[id] = Wanted(order: sequence, server: server)
         servers[server, default: Server()].wants.append(Want(id: id, order: sequence))
     }
 
     /// Withdraws a request for a slot.
+    ///
+    /// O(1) on average.
     package mutating func withdraw(_ id: RunID) {
-        // `firstRequest` skips its entry later.
-        wanted[id] = nil
+        guard let want = wanted.removeValue(forKey: id),
+            let index = servers.index(forKey: want.server)
+        else { return }
+        // `firstRequest` skips its entry later, unless the server is busy and so many are withdrawn that they would
+        // use memory.
+        servers.values[index].withdrawn += 1
+        let (count, withdrawn) = (
+            servers.values[index].wants.count, servers.values[index].withdrawn
+        )
+        guard withdrawn > 64, withdrawn > count / 2 else { return }
+        let rest = servers.values[index].wants[servers.values[index].head...]
+        servers.values[index].wants = rest.filter { wanted[$0.id]?.order == $0.order }
+        servers.values[index].head = 0
+        servers.values[index].withdrawn = 0
+        if servers.values[index].isIdle { servers.remove(at: index) }
     }
 
     /// Releases a slot.
@@ -116,7 +142,7 @@ package struct SlotTable: Equatable, Sendable {
         var head = entry.head
         while head < entry.wants.count {
             let want = entry.wants[head]
-            if wanted[want.id] == want.order { break }
+            if wanted[want.id]?.order == want.order { break }
             head += 1
         }
         if head != entry.head {

@@ -21,6 +21,22 @@ import Testing
         #expect(table.grant().isEmpty)
     }
 
+    @Test func `Requests that are withdrawn at a busy server leave nothing`() {
+        var table = SlotTable(totalMax: 1, perServerMax: 1)
+        table.request(id(1), server: "a")
+        table.request(id(2), server: "a")
+        #expect(table.grant() == [id(1)])
+        for number in 3...10_000 {
+            table.request(id(number), server: "a")
+            table.withdraw(id(number))
+        }
+        #expect(table.size < 200)
+        table.free(id(1))
+        #expect(table.grant() == [id(2)])
+        table.free(id(2))
+        #expect(table.grant().isEmpty)
+    }
+
     @Test func `A slot moves only to where there is one`() {
         var table = SlotTable(totalMax: 9, perServerMax: 1)
         table.request(id(1), server: "a")
