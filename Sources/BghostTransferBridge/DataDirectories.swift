@@ -56,11 +56,13 @@ package final class DataDirectories {
     package func room(
         of plugin: String,
         in folder: String,
-        bytesMax: UInt64,
+        _ limits: Limits,
         onFull: @escaping @Sendable () -> Void
     ) -> DataRoom {
-        let room = rooms[plugin] ?? DataRoom(folder: folder, bytesMax: bytesMax, onFull: onFull)
-        room.setLimit(bytesMax)
+        let room =
+            rooms[plugin]
+            ?? DataRoom(folder: folder, bytesMax: limits.bytes, onFull: onFull)
+        room.setLimit(limits.bytes, files: limits.files)
         rooms[plugin] = room
         return room
     }
@@ -134,14 +136,14 @@ package final class DataDirectories {
         _ room: DataRoom?
     ) -> Measurement {
         let begin = Monotonic.now
-        let writtenBefore = room?.written ?? 0
+        let mark = room?.mark ?? DataRoom.Mark()
         let usage = FolderUsage(
             of: folder,
             besides: UnlinkedFiles.bytes(of: processes, with: folder),
             bytesMax: limits.bytes,
             entriesMax: limits.files
         )
-        room?.counted(usage.completeBytes, writtenBefore: writtenBefore)
+        room?.counted(usage.completeBytes, files: usage.entries, since: mark)
         return Measurement(usage: usage, took: Monotonic.now.since(begin))
     }
 }

@@ -18,7 +18,7 @@ package struct TransferFault: Error, Equatable, Sendable, CustomStringConvertibl
         case incomplete
         /// The disk is full.
         case noSpace
-        /// The host does not do more for the plugin for now.
+        /// The host cannot do it now, or does not do more for the plugin for now.
         case limit
         /// The server's response contradicts itself or an earlier response.
         case contradiction

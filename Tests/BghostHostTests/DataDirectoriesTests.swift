@@ -96,7 +96,7 @@ import Testing
         let room = bench.directories.room(
             of: "photos",
             in: bench.folder.path,
-            bytesMax: 1 << 20
+            bench.limits
         ) {}
         _ = try bench.folder.write([UInt8](repeating: 1, count: 900 << 10), to: "photo")
         #expect(room.reserve(500 << 10), "the folder is not measured yet")
@@ -111,7 +111,7 @@ import Testing
         let room = bench.directories.room(
             of: "photos",
             in: bench.folder.path,
-            bytesMax: 1 << 20
+            bench.limits
         ) {}
         for number in 0...10 { _ = try bench.folder.write([], to: "\(number)") }
         bench.measure(at: 1)
@@ -128,7 +128,9 @@ import Testing
     @Test func `A reload keeps what is reserved, and changes the limit`() throws {
         let bench = try Bench()
         func room(_ bytesMax: UInt64) -> DataRoom {
-            bench.directories.room(of: "photos", in: bench.folder.path, bytesMax: bytesMax) {}
+            var limits = bench.limits
+            limits.bytes = bytesMax
+            return bench.directories.room(of: "photos", in: bench.folder.path, limits) {}
         }
         let before = room(1 << 20)
         #expect(before.reserve(800 << 10))

@@ -12,7 +12,7 @@ import Testing
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {
             refusals.withLock { $0 += 1 }
         }
-        room.counted(32 << 20, writtenBefore: 0)
+        room.counted(32 << 20, files: 0, since: DataRoom.Mark())
         #expect(room.take(16 << 20))
         #expect(!room.take(16 << 20))
         #expect(refusals.withLock { $0 } == 1)
@@ -25,11 +25,11 @@ import Testing
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
         #expect(room.take(20 << 20))
         room.wrote(20 << 20)
-        let before = room.written
+        let before = room.mark
         #expect(room.take(20 << 20))
         room.wrote(20 << 20)
-        room.counted(20 << 20, writtenBefore: before)
-        #expect(room.written == 20 << 20)
+        room.counted(20 << 20, files: 0, since: before)
+        #expect(room.mark.bytes == 20 << 20)
         #expect(!room.take(24 << 20))
         #expect(room.take(23 << 20))
     }
@@ -38,11 +38,11 @@ import Testing
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
         #expect(room.take(40 << 20))
         // It finds nothing, since the bytes are still on their way to the disk.
-        room.counted(0, writtenBefore: room.written)
+        room.counted(0, files: 0, since: room.mark)
         #expect(!room.take(24 << 20))
         room.wrote(40 << 20)
         #expect(!room.take(24 << 20))
-        room.counted(40 << 20, writtenBefore: room.written)
+        room.counted(40 << 20, files: 0, since: room.mark)
         #expect(!room.take(24 << 20))
         #expect(room.take(23 << 20))
     }
@@ -56,12 +56,36 @@ import Testing
         let isTaken = room.take(30 << 20, from: &reservation)
         #expect(isTaken && reservation == 10 << 20)
         room.wrote(30 << 20)
-        #expect(room.written == 30 << 20)
+        #expect(room.mark.bytes == 30 << 20)
         // A measurement sees what was written, and not what is still to come.
-        room.counted(30 << 20, writtenBefore: room.written)
+        room.counted(30 << 20, files: 0, since: room.mark)
         #expect(!room.take(24 << 20))
         room.release(reservation)
         #expect(room.take(24 << 20))
+    }
+
+    @Test func `Files are counted as they are created`() {
+        let refusals = Mutex(0)
+        let room = DataRoom(folder: "/data", bytesMax: Self.limit, filesMax: 3) {
+            refusals.withLock { $0 += 1 }
+        }
+        room.counted(0, files: 1, since: DataRoom.Mark())
+        #expect(room.takeFile())
+        let before = room.mark
+        #expect(room.takeFile())
+        #expect(!room.takeFile())
+        #expect(refusals.withLock { $0 } == 1)
+        room.counted(0, files: 1, since: before)
+        #expect(room.takeFile())
+        #expect(!room.takeFile())
+        room.counted(0, files: 4, since: room.mark)
+        #expect(!room.takeFile())
+        room.setLimit(Self.limit, files: 5)
+        #expect(room.takeFile())
+    }
+
+    @Test func `A file uses whole blocks`() {
+        #expect([0, 1, 4096, 4097, .max].map(DataRoom.space) == [0, 4096, 4096, 8192, 1 << 63])
     }
 
     @Test func `Bytes beyond the reservation need further room`() {
@@ -78,7 +102,7 @@ import Testing
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
         #expect(room.reserve(1 << 20))
         #expect(room.take(1 << 20))
-        room.counted(.max - (1 << 20), writtenBefore: 0)
+        room.counted(.max - (1 << 20), files: 0, since: DataRoom.Mark())
         #expect(!room.take(1))
         #expect(!room.reserve(1))
     }
@@ -93,10 +117,10 @@ import Testing
     @Test func `A measurement or a higher limit frees room`() {
         let room = DataRoom(folder: "/data", bytesMax: Self.limit) {}
         for size: UInt64? in [.max / 2, .max, nil] {
-            room.counted(size, writtenBefore: 0)
+            room.counted(size, files: 0, since: DataRoom.Mark())
             #expect(!room.take(1), "\(size.map(String.init) ?? "unknown")")
         }
-        room.counted(0, writtenBefore: 0)
+        room.counted(0, files: 0, since: DataRoom.Mark())
         #expect(room.take(1))
         room.setLimit(0)
         #expect(!room.take(1))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
+import BghostCrypto
 import BghostTransferRules
 @testable import BghostStore
 import BghostTestSupport
@@ -12,6 +13,47 @@ import Testing
 /// Ends of transfers: delivered to the run that waits, or to the session.
 @Suite(.timeLimit(.minutes(5)))
 struct TransferEndTests {
+    /// It takes a while to sync and to hash a file, and neither can be interrupted.
+    @Test func `A download that is cancelled while it is hashed never appears`() async throws {
+        let content = sample(32 << 20)
+        let host = FileHost(content)
+        let sent = Event()
+        try await withRawServer { request, responder in
+            let after = try await host.serve(request, responder)
+            sent.occur()
+            return after
+        } test: { port in
+            try await withBench(TransferBench()) { bench async throws in
+                var request = bench.download("http://127.0.0.1:\(port)/x")
+                request.digest = Array(SHA256.hash(data: content))
+                _ = try await bench.engine.create(request)
+                await sent.wait()
+                await bench.engine.cancel(request.id)
+                let end = await bench.witness.first { $0.status.state.isTerminal }
+                await bench.engine.finishCleanups()
+                // It is in its place only if it was there before it was cancelled.
+                #expect(bench.files == (end.status.state == .done ? ["file"] : []))
+            }
+        }
+    }
+
+    /// Deadlines lie days ahead, and the memory of those that ended must not wait for them.
+    @Test func `Transfers that end leave no timers`() async throws {
+        try await withBench(TransferBench(requirements: { _ in false })) { bench async throws in
+            for _ in 0..<4000 {
+                var request = bench.download("http://127.0.0.1:1/x")
+                request.notBefore = bench.clock.unixNow + 86_400_000_000_000
+                _ = try await bench.engine.create(request)
+                await bench.engine.cancel(request.id)
+                await bench.engine.acknowledge(
+                    [request.id],
+                    in: SessionKey(plugin: "p", session: "s")
+                )
+            }
+            #expect(await bench.engine.timers.size < 4000)
+        }
+    }
+
     private static let content = sample(10_000)
 
     private func withFile(

@@ -84,6 +84,52 @@ struct TransferSessionTests {
         #expect(slow.host.requests.count == 1)
     }
 
+    /// A second run asks for what another one began without a wake.
+    @Test func `The same request is notified if either asks for it`() async throws {
+        let slow = SlowHost()
+        try await withRawServer {
+            try await slow.serve($0, $1)
+        } test: { port in
+            try await withBench(TransferBench()) { bench async throws in
+                let url = "http://127.0.0.1:\(port)/x"
+                var quiet = bench.download(url)
+                quiet.notifiesSession = false
+                let first = try await bench.engine.create(quiet)
+                await slow.half.wait()
+                #expect(try await bench.engine.create(bench.download(url)).id == first.id)
+                // One that asks for no wake takes none away.
+                var third = bench.download(url)
+                third.notifiesSession = false
+                #expect(try await bench.engine.create(third).id == first.id)
+                slow.go.occur()
+                let ends = await bench.witness.ends(count: 1)
+                #expect(ends.first?.transfers.map(\.request.id) == [first.id])
+            }
+        }
+    }
+
+    @Test func `The same request starts when the first of both may`() async throws {
+        let slow = SlowHost()
+        slow.go.occur()
+        try await withRawServer {
+            try await slow.serve($0, $1)
+        } test: { port in
+            try await withBench(TransferBench()) { bench async throws in
+                let url = "http://127.0.0.1:\(port)/x"
+                var late = bench.download(url)
+                late.notBefore = bench.clock.unixNow + 86_400_000_000_000
+                let first = try await bench.engine.create(late)
+                late.id = RunID(high: 2, low: 2)
+                late.notBefore = bench.clock.unixNow + 2 * 86_400_000_000_000
+                #expect(try await bench.engine.create(late).id == first.id)
+                #expect(slow.host.requests.isEmpty)
+                #expect(try await bench.engine.create(bench.download(url)).id == first.id)
+                let ends = await bench.witness.ends(count: 1)
+                #expect(ends.first?.transfers.map(\.request.id) == [first.id])
+            }
+        }
+    }
+
     /// The end has the continuation that either of them set.
     @Test func `The same request keeps the second continuation`() async throws {
         let journal = MemoryTransferJournal()

@@ -5,7 +5,7 @@ import BghostBase
 import BghostTransferRules
 import BghostStore
 import BghostTestSupport
-import BghostTransfer
+@testable import BghostTransfer
 import Glibc
 import Testing
 
@@ -152,10 +152,73 @@ struct TransferSpaceTests {
             clock.advance(by: .seconds(1))
             _ = await witness.ends(count: 1)
             #expect(try Bytes(File.read(folder.file("file"))) == Bytes(content))
-            // Every byte that was taken is known to be written.
-            #expect(room.written == content.count)
+            // Every byte that was taken is known to be written; the content has whole blocks.
+            #expect(room.mark.bytes == content.count)
             await engine.shutDown()
         }
+    }
+
+    @Test func `A transfer waits until the plugin may have one more file`() async throws {
+        let host = FileHost(sample(1))
+        let folder = try TemporaryDirectory()
+        let room = DataRoom(folder: folder.path, bytesMax: 16 << 10, filesMax: 2) {}
+        try await withRawServer { request, responder in
+            _ = host.note(request)
+            return try await host.serve(request, responder)
+        } test: { port in
+            let witness = TransferWitness()
+            let clock = ManualClock()
+            let engine = TransferEngine(
+                journal: MemoryTransferJournal(),
+                clock: clock,
+                observer: witness,
+                random: { $0 - 1 }
+            ) { _ in
+                TransferAccess(
+                    writable: [folder.path],
+                    readable: [],
+                    room: room,
+                    permits: { _, _ in true }
+                )
+            }
+            func begin(_ number: UInt64) async throws {
+                let request = TransferRequest(
+                    id: RunID(high: 1, low: number),
+                    plugin: "p",
+                    session: "s",
+                    kind: .download,
+                    url: "http://127.0.0.1:\(port)/x",
+                    file: folder.file("file\(number)"),
+                    createdAt: clock.unixNow
+                )
+                _ = try await engine.create(request)
+            }
+            for number in 1...2 as ClosedRange<UInt64> {
+                try await begin(number)
+                _ = await witness.ends(count: Int(number))
+            }
+            // A file of one byte uses a block.
+            #expect(room.mark.bytes == 8192)
+            try await begin(3)
+            let record = await witness.first(.retrying)
+            #expect(record.status.fault?.code == .noSpace, "\(record.status)")
+            #expect(record.status.fault?.detail.contains("limits.files") == true)
+            #expect(try File.list(folder.path).sorted() == ["file1", "file2"])
+            room.setLimit(16 << 10, files: 3)
+            clock.advance(by: .seconds(1))
+            _ = await witness.ends(count: 3)
+            await engine.shutDown()
+        }
+    }
+
+    @Test(arguments: [
+        (ENOSPC, TransferFault.Code.noSpace), (EMFILE, .limit), (ENFILE, .limit), (EIO, .limit),
+        (EROFS, .limit), (ENOENT, .file), (EACCES, .file), (EISDIR, .file),
+    ])
+    func `Only what stays so ends a transfer`(error: Int32, code: TransferFault.Code) {
+        let fault = TransferAccess.fault("/data/x", SystemError("open", code: error))
+        #expect(fault.code == code)
+        #expect((fault.verdict == .final) == (code == .file))
     }
 
     /// A limit on the size of files ends neither the process nor the transfer.

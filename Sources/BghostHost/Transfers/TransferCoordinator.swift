@@ -171,7 +171,7 @@ final class TransferCoordinator {
         return dataDirectories.room(
             of: plugin.name,
             in: folder,
-            bytesMax: plugin.limits.dataBytes
+            DataDirectories.Limits(plugin.limits)
         ) { [reference] in
             // The transfer retries independently.
             reference.perform { $0.measureData(plugin.name) }

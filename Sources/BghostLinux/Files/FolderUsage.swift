@@ -13,7 +13,7 @@ package struct FolderUsage: Equatable, Sendable {
     /// A sparse file counts its allocated blocks; a file with two names counts twice.
     private(set) var bytes: UInt64 = 0
     /// The number of files, folders and links.
-    private(set) var entries = 0
+    package private(set) var entries = 0
     /// Why the count is incomplete; `nil` if it is complete.
     package private(set) var problem: Problem?
 

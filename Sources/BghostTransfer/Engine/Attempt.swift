@@ -17,6 +17,8 @@ struct Attempt: Sendable {
     let route: Route
     let access: TransferAccess
     let meter: TransferMeter
+    /// To be passed before the file is put in place.
+    let placing: PlacingGate
     let clock: any TransferClock
     /// The id of the machine's current boot.
     let boot: String

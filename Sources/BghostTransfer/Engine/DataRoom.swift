@@ -12,6 +12,12 @@ internal import Synchronization
 package final class DataRoom: Sendable {
     private struct State {
         var limit: UInt64
+        /// The most files, folders and links.
+        var filesMax: Int
+        /// Their number at the last measurement.
+        var countedFiles = 0
+        /// Files created since that measurement began.
+        var createdFiles = 0
         /// Size of the folder at the last measurement, bytes.
         var counted: UInt64 = 0
         /// Bytes written since that measurement began.
@@ -40,14 +46,47 @@ package final class DataRoom: Sendable {
 
     /// - Parameter onFull: called on any thread when space was refused. Files may have been removed
     ///   since the last measurement, so the receiver should measure again.
-    package init(folder: String, bytesMax limit: UInt64, onFull: @escaping @Sendable () -> Void) {
+    package init(
+        folder: String,
+        bytesMax limit: UInt64,
+        filesMax: Int = .max,
+        onFull: @escaping @Sendable () -> Void
+    ) {
         self.folder = folder
         self.onFull = onFull
-        state = Mutex(State(limit: limit))
+        state = Mutex(State(limit: limit, filesMax: filesMax))
     }
 
-    /// Sets the limit, after the manifest changed.
-    package func setLimit(_ bytes: UInt64) { state.withLock { $0.limit = bytes } }
+    /// Sets the limits, after the manifest changed.
+    package func setLimit(_ bytes: UInt64, files: Int = .max) {
+        state.withLock { state in
+            state.limit = bytes
+            state.filesMax = files
+        }
+    }
+
+    /// The disk space that a file of a length uses at least, bytes: whole blocks of 4 KiB.
+    ///
+    /// Limits count blocks, so thousands of tiny files would otherwise use far more than was reserved for them.
+    static func space(of length: Int64) -> UInt64 {
+        let length = UInt64(clamping: length)
+        return length > .max - 4095 ? length : (length + 4095) & ~4095
+    }
+
+    /// Counts a file that is about to be created.
+    ///
+    /// - Returns: `false` if the folder has as many as it may; then nothing is counted.
+    func takeFile() -> Bool {
+        let isTaken = state.withLock { state in
+            guard state.countedFiles < state.filesMax,
+                state.createdFiles < state.filesMax - state.countedFiles
+            else { return false }
+            state.createdFiles += 1
+            return true
+        }
+        if !isTaken { onFull() }
+        return isTaken
+    }
 
     /// Reserves space for a file whose length is known.
     ///
@@ -97,27 +136,47 @@ package final class DataRoom: Sendable {
         }
     }
 
-    /// A disk stores files in blocks, so they use a little more than their length.
+    /// A disk stores large files with blocks for their map, so they use a little more than their length.
     ///
     /// This margin prevents a transfer alone from bringing its plugin over the limit.
     fileprivate static func margin(_ limit: UInt64) -> UInt64 { min(limit / 64, 1 << 20) }
 
-    /// The bytes written since the last measurement.
-    ///
-    /// Read it when a measurement begins and pass it to ``counted(_:writtenBefore:)`` when the
-    /// measurement ends.
-    package var written: UInt64 { state.withLock { $0.written } }
+    /// What was written and created since the last measurement, at one moment.
+    package struct Mark: Sendable {
+        var bytes: UInt64 = 0
+        var files = 0
 
-    /// Records the result of a measurement, which includes all bytes written before it began.
+        package init() {}
+    }
+
+    /// What was written and created so far.
     ///
-    /// Bytes written during the measurement may count twice until the next one.
+    /// Read it when a measurement begins and pass it to ``counted(_:files:since:)`` when the measurement
+    /// ends.
+    package var mark: Mark {
+        state.withLock { state in
+            var mark = Mark()
+            mark.bytes = state.written
+            mark.files = state.createdFiles
+            return mark
+        }
+    }
+
+    /// Records the result of a measurement, which includes all that was written before it began.
     ///
-    /// - Parameter bytes: the size of the folder; `nil` if it could not be measured completely. Then
-    ///   nothing has room until a later measurement is complete.
-    package func counted(_ bytes: UInt64?, writtenBefore: UInt64) {
+    /// What is written during the measurement may count twice until the next one.
+    ///
+    /// - Parameters:
+    ///   - bytes: the size of the folder; `nil` if it could not be measured completely. Then nothing has room
+    ///     until a later measurement is complete.
+    ///   - files: the number of its files, folders and links.
+    ///   - mark: the ``mark`` of its beginning.
+    package func counted(_ bytes: UInt64?, files: Int, since mark: Mark) {
         state.withLock { state in
             state.counted = bytes ?? .max
-            state.written -= min(state.written, writtenBefore)
+            state.written -= min(state.written, mark.bytes)
+            state.countedFiles = files
+            state.createdFiles -= min(state.createdFiles, mark.files)
         }
     }
 

@@ -178,7 +178,7 @@ struct DownloadAttempt: Sendable {
             attempt.moved(point)
         }
         var reservation: UInt64 = 0
-        // Bytes for which space was taken, and which the writer has not written yet.
+        // The space that was taken and that the writer has not used yet, bytes.
         var unwritten: UInt64 = 0
         defer {
             attempt.access.releaseRoom(reservation, for: request.file)
@@ -189,7 +189,11 @@ struct DownloadAttempt: Sendable {
         do {
             if let length {
                 do {
-                    reservation = try attempt.access.reserveRoom(length, for: request.file)
+                    let total = DataRoom.space(of: start.addingClamped(length))
+                    reservation = try attempt.access.reserveRoom(
+                        total - DataRoom.space(of: start),
+                        for: request.file
+                    )
                 } catch {
                     throw AttemptFailure(reading: error)
                 }
@@ -200,14 +204,16 @@ struct DownloadAttempt: Sendable {
                     throw AttemptFailure(.tooLarge(request.bytesMax))
                 }
                 do {
+                    let end = writer.end + Int64(buffer.readableBytes)
+                    let space = DataRoom.space(of: end) - DataRoom.space(of: writer.end)
                     try attempt.access.takeRoom(
-                        buffer.readableBytes,
+                        space,
                         from: &reservation,
                         for: request.file
                     )
-                    unwritten += UInt64(buffer.readableBytes)
+                    unwritten += space
                     try await writer.add(buffer)
-                    let rest = UInt64(writer.end - writer.written)
+                    let rest = DataRoom.space(of: writer.end) - DataRoom.space(of: writer.written)
                     attempt.access.wroteRoom(unwritten - rest, for: request.file)
                     unwritten = rest
                 } catch {
@@ -244,7 +250,7 @@ struct DownloadAttempt: Sendable {
     ) async throws -> TransferAnswer {
         try Task.checkCancellation()
         attempt.meter.goToDisk()
-        let length = try await onDisk { [request] in
+        let length = try await onDisk { [request, attempt] in
             let length = try part.length()
             if let total = point.total, total != length {
                 throw TransferFault(
@@ -261,6 +267,7 @@ struct DownloadAttempt: Sendable {
                     "what came does not have the \(digest.algorithm.rawValue) that it should have"
                 )
             }
+            guard attempt.placing.pass() else { throw CancellationError() }
             try part.place()
             return length
         }

@@ -27,8 +27,17 @@ final class PartFile: Sendable {
         let (folder, name) = try access.openFolder(of: request.file)
         let partName = Self.prefix + request.id.description + ".part"
         // Do not follow a link: the bytes must be written in this folder.
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-        let descriptor = openat(folder, partName, flags, 0o600)
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        var descriptor = openat(folder, partName, flags)
+        if descriptor < 0, errno == ENOENT {
+            do {
+                try access.takeFile(for: request.file)
+            } catch {
+                close(folder)
+                throw error
+            }
+            descriptor = openat(folder, partName, flags | O_CREAT, 0o600)
+        }
         guard descriptor >= 0 else {
             let code = errno
             close(folder)

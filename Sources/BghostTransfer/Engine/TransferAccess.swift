@@ -86,13 +86,22 @@ package struct TransferAccess: Sendable {
         )
     }
 
-    /// Reserves space for a file of a known length, if its folder has a limit.
+    /// Counts a file that is about to be created, if its folder has a limit.
+    func takeFile(for path: String) throws(TransferFault) {
+        guard let room, room.holds(path), !room.takeFile() else { return }
+        throw TransferFault(
+            .noSpace,
+            "`\(Printable.text(path, limit: 300))`: the plugin's data directory has as many files as it may:"
+                + " remove some, or raise `limits.files`"
+        )
+    }
+
+    /// Reserves disk space for a part of a file of a known length, if its folder has a limit.
     ///
     /// - Returns: the bytes reserved; pass them to ``takeRoom(_:from:for:)`` and in the end to
     ///   ``releaseRoom(_:for:)``.
-    func reserveRoom(_ bytes: Int64, for path: String) throws(TransferFault) -> UInt64 {
+    func reserveRoom(_ bytes: UInt64, for path: String) throws(TransferFault) -> UInt64 {
         guard let room, room.holds(path) else { return 0 }
-        let bytes = UInt64(clamping: bytes)
         guard room.reserve(bytes) else { throw Self.noRoom(path) }
         return bytes
     }
@@ -101,12 +110,12 @@ package struct TransferAccess: Sendable {
     ///
     /// Report them later with ``wroteRoom(_:for:)``.
     func takeRoom(
-        _ bytes: Int,
+        _ bytes: UInt64,
         from reservation: inout UInt64,
         for path: String
     ) throws(TransferFault) {
-        guard let room, room.holds(path) else { return }
-        guard room.take(UInt64(clamping: bytes), from: &reservation) else {
+        guard bytes > 0, let room, room.holds(path) else { return }
+        guard room.take(bytes, from: &reservation) else {
             throw Self.noRoom(path)
         }
     }
@@ -155,9 +164,15 @@ package struct TransferAccess: Sendable {
     }
 
     static func fault(_ path: String, _ error: SystemError) -> TransferFault {
-        let isFull = [ENOSPC, EDQUOT, EFBIG].contains(error.code)
+        let code: TransferFault.Code =
+            switch error.code {
+            case ENOSPC, EDQUOT, EFBIG: .noSpace
+            // The daemon or its disk cannot do it now; the file may be as it should.
+            case EMFILE, ENFILE, ENOMEM, EAGAIN, EINTR, EIO, ESTALE, EROFS: .limit
+            default: .file
+            }
         return TransferFault(
-            isFull ? .noSpace : .file,
+            code,
             "`\(Printable.text(path, limit: 300))`: \(error.operation): \(error.reason)"
         )
     }

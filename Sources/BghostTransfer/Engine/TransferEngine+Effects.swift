@@ -49,6 +49,7 @@ extension TransferEngine {
             // Read the last progress of the attempt before its reports are ignored.
             readProgress()
             live[id]?.running = nil
+            entry.placing?.close()
             entry.task?.cancel()
             dropMovers(of: id)
         case .save: keep([.changed(id, entry.record.status)])
@@ -65,9 +66,11 @@ extension TransferEngine {
         guard let entry = live[id] else { return }
         let meter = TransferMeter(clock: clock)
         let number = entry.machine.attempt
-        let attempt = self.attempt(entry, number, meter)
+        let placing = PlacingGate()
+        let attempt = self.attempt(entry, number, meter, placing)
         let previous = entry.task
         live[id]?.meter = meter
+        live[id]?.placing = placing
         live[id]?.heldAtBegin = entry.record.point.bytes
         live[id]?.running = number
         // `shutDown` awaits this task; `abandon` cancels it. It awaits the previous attempt, which
@@ -92,7 +95,12 @@ extension TransferEngine {
         return await traced(attempt, number) { await attempt.run(from: entry.record.point) }
     }
 
-    private func attempt(_ entry: Live, _ number: Int, _ meter: TransferMeter) -> Attempt? {
+    private func attempt(
+        _ entry: Live,
+        _ number: Int,
+        _ meter: TransferMeter,
+        _ placing: PlacingGate
+    ) -> Attempt? {
         let request = entry.record.request
         guard let access = access(request.plugin) else { return nil }
         let id = request.id
@@ -101,6 +109,7 @@ extension TransferEngine {
             route: route,
             access: access,
             meter: meter,
+            placing: placing,
             clock: clock,
             boot: boot,
             mustSettle: entry.hasVersion || entry.record.point.validator != nil,
@@ -193,7 +202,7 @@ extension TransferEngine {
         let record = entry.record
         let isTaken = entry.machine.attachments > 0
         let isQuiet = !record.request.notifiesSession
-        byToken[entry.token] = nil
+        disarm(entry)
         counter.ended(record)
         progressTable.drop(id)
         unsaved.remove(id)
@@ -229,7 +238,11 @@ extension TransferEngine {
         cleanups[request.id] = Task {
             await task?.value
             // If this fails, only a hidden file remains.
-            try? await onDisk { PartFile.remove(of: request, within: access) }
+            try? await onDisk {
+                PartFile.remove(of: request, within: access)
+                // The last attempt may have been placing it when it was abandoned.
+                if request.hasOwnPlace { PartFile.removePlaced(request, within: access) }
+            }
             self.cleanups[request.id] = nil
         }
     }

@@ -84,15 +84,17 @@ extension TransferEngine {
         guard let id = byToken[token], let date = live[id]?.record.request.notBefore else { return }
         let wait = date.subtractingReportingOverflow(clock.unixNow)
         guard !wait.overflow, wait.partialValue > 0 else { return }
-        timers.insert(
-            deadline: later(clock.now, UInt64(wait.partialValue)),
-            token: token | Self.dateBit
-        )
+        let moment = later(clock.now, UInt64(wait.partialValue))
+        let had = live[id]?.armedDate != nil
+        live[id]?.armedDate = moment
+        if had { timers.forget(isLive: isLive) }
+        timers.insert(deadline: moment, token: token | Self.dateBit)
         schedule()
     }
 
     func timerFired(_ token: UInt64) {
         guard let id = byToken[token], let request = live[id]?.record.request else { return }
+        live[id]?.armedDate = nil
         handle(id, .requirements(isMet: isMet(request)))
         // The wall clock may have been set back meanwhile; then the timer is armed again.
         armDate(token)

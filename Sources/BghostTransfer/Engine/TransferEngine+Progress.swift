@@ -23,13 +23,22 @@ extension TransferEngine {
         schedule()
     }
 
-    private func isLive(_ token: UInt64, _ deadline: UInt64) -> Bool {
+    /// Disarms the timers of a transfer that is no longer among the live ones.
+    ///
+    /// They may be due in days; until then they would use memory.
+    func disarm(_ entry: Live) {
+        byToken[entry.token] = nil
+        for moment in [entry.armed, entry.armedDate] where moment != nil {
+            timers.forget(isLive: isLive)
+        }
+    }
+
+    /// Whether an entry of the heap is still armed.
+    func isLive(_ token: UInt64, _ deadline: UInt64) -> Bool {
         if token == Self.flushToken { return isFlushArmed }
         if token == Self.sweepToken { return sweepAt == deadline }
         if token & Self.dateBit != 0 {
-            // A transfer has at most one timer of this kind, and it is valid as long as the
-            // transfer.
-            return byToken[token & ~Self.dateBit] != nil
+            return byToken[token & ~Self.dateBit].flatMap { live[$0]?.armedDate } == deadline
         }
         return byToken[token].flatMap { live[$0]?.armed } == deadline
     }

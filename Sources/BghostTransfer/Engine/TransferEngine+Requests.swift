@@ -83,7 +83,7 @@ extension TransferEngine {
             try await written([.created(record)])
         } catch {
             guard let entry = live.removeValue(forKey: request.id) else { throw error }
-            byToken[entry.token] = nil
+            disarm(entry)
             sessions.end(request.id, key: key, in: session, isTaken: true)
             removeHolding(request)
             counter.refused()
@@ -95,8 +95,10 @@ extension TransferEngine {
         return Created(id: request.id, isNew: true)
     }
 
-    /// Merges the label and continuation of a request into the transfer in progress that has the
-    /// same key: both requests get the same end.
+    /// Merges a request into the transfer in progress that has the same key: both get the same end.
+    ///
+    /// Its label and its continuation count from now on. The transfer starts when the first of the two may, and
+    /// its session is notified if either asks for that.
     ///
     /// - Throws: `TransferFault` if both have a continuation and the two differ, since one would be
     ///   lost.
@@ -114,6 +116,9 @@ extension TransferEngine {
             }
             kept.continuation = request.continuation
         }
+        kept.notifiesSession = old.notifiesSession || request.notifiesSession
+        kept.isDiscretionary = old.isDiscretionary && request.isDiscretionary
+        kept.notBefore = old.notBefore.flatMap { date in request.notBefore.map { min(date, $0) } }
         guard kept != old else { return }
         let bytes = (holdings[kept.plugin]?.bytes ?? 0) + kept.memoryBytes - old.memoryBytes
         guard bytes <= limits.perPluginBytesMax else {
@@ -122,6 +127,18 @@ extension TransferEngine {
         removeHolding(old)
         addHolding(kept)
         live[id]?.record.request = kept
+        if let entry = live[id] {
+            sessions.begin(
+                id,
+                key: entry.record.key,
+                in: entry.record.sessionKey,
+                isQuiet: !kept.notifiesSession
+            )
+            if kept.notBefore != old.notBefore || kept.isDiscretionary != old.isDiscretionary {
+                armDate(entry.token)
+                handle(id, .requirements(isMet: isMet(kept)))
+            }
+        }
         guard let record = live[id]?.record else { return }
         // In one transaction: the record is replaced as a whole.
         try await written([.removed(id), .created(record)])

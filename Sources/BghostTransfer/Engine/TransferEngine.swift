@@ -22,9 +22,13 @@ package actor TransferEngine {
         /// The server of the first request.
         let server: String
         var armed: UInt64?
+        /// The moment of the timer for its earliest start.
+        var armedDate: UInt64?
         /// The task of the last attempt, which may still be finishing.
         var task: Task<Void, Never>?
         var meter: TransferMeter?
+        /// Decides between the end of that attempt and its abandonment.
+        var placing: PlacingGate?
         /// The number of the current attempt, the only one whose reports count.
         var running: Int?
         /// Bytes that were present when that attempt started.
