@@ -267,7 +267,7 @@ struct DownloadAttempt: Sendable {
                     "what came does not have the \(digest.algorithm.rawValue) that it should have"
                 )
             }
-            guard attempt.placing.pass() else { throw CancellationError() }
+            guard attempt.placing.pass(inode: part.stamp.inode) else { throw CancellationError() }
             try part.place()
             return length
         }

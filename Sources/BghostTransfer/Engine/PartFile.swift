@@ -75,11 +75,23 @@ final class PartFile: Sendable {
     }
 
     /// Removes a downloaded file, if its folder is still permitted.
-    static func removePlaced(_ request: TransferRequest, within access: TransferAccess) {
+    ///
+    /// - Parameter inode: removes no file with another inode; `nil` removes any.
+    static func removePlaced(
+        _ request: TransferRequest,
+        within access: TransferAccess,
+        inode: UInt64? = nil
+    ) {
         // As above: a folder that is no longer permitted is left alone.
         guard let (folder, name) = try? access.openFolder(of: request.file) else { return }
+        defer { close(folder) }
+        var status = stat()
+        if let inode {
+            guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+                UInt64(status.st_ino) == inode
+            else { return }
+        }
         unlinkat(folder, name, 0)
-        close(folder)
     }
 
     /// The current length, bytes.

@@ -213,7 +213,7 @@ extension TransferEngine {
             isTaken: isTaken,
             isQuiet: isQuiet
         )
-        if record.status.state != .done { removePart(record.request, after: entry.task) }
+        if record.status.state != .done { removePart(record.request, of: entry) }
         if isTaken, !entry.takers.isEmpty {
             // The record stays in the journal until one of the takers confirms it.
             ended[id] = record
@@ -232,16 +232,18 @@ extension TransferEngine {
         return record
     }
 
-    private func removePart(_ request: TransferRequest, after task: Task<Void, Never>?) {
+    private func removePart(_ request: TransferRequest, of entry: Live) {
         guard case .download = request.kind, let access = access(request.plugin) else { return }
         // `shutDown` awaits this task.
         cleanups[request.id] = Task {
-            await task?.value
+            await entry.task?.value
             // If this fails, only a hidden file remains.
             try? await onDisk {
                 PartFile.remove(of: request, within: access)
-                // The last attempt may have been placing it when it was abandoned.
-                if request.hasOwnPlace { PartFile.removePlaced(request, within: access) }
+                // The last attempt may have been placing the file when it was abandoned.
+                if let inode = entry.placing?.inode {
+                    PartFile.removePlaced(request, within: access, inode: inode)
+                }
             }
             self.cleanups[request.id] = nil
         }
