@@ -61,14 +61,15 @@ extension TransferEngine {
         guard live[request.id] == nil, ended[request.id] == nil else {
             throw TransferFault(.badRequest, "its id has been used")
         }
-        let holding = holdings[request.plugin] ?? Holding()
-        guard holding.count < limits.perPluginMax,
-            holding.bytes + request.memoryBytes <= limits.perPluginBytesMax
+        let count = holdings[request.plugin]?.ids.count ?? 0
+        let bytes = holdings[request.plugin]?.bytes ?? 0
+        guard count < limits.perPluginMax,
+            bytes + request.memoryBytes <= limits.perPluginBytesMax
         else {
             throw TransferFault(
                 .tooLarge,
-                "this plugin has \(holding.count) transfers that have not been dealt with, with"
-                    + " \(holding.bytes) bytes: wait until some have ended"
+                "this plugin has \(count) transfers that have not been dealt with, with"
+                    + " \(bytes) bytes: wait until some have ended"
             )
         }
         let record = TransferRecord(
@@ -240,28 +241,34 @@ extension TransferEngine {
     }
 
     /// All unacknowledged transfers, the oldest first.
+    ///
+    /// - Parameter plugin: only those of this plugin, at the cost of these; `nil` for all.
     package func list(plugin: String? = nil) -> [View] {
         readProgress()
         let now = clock.now
-        let views =
-            live.values.map { entry in
-                let moved = entry.running != nil ? entry.meter?.bytes ?? 0 : 0
-                let point = entry.record.point.bytes
-                return View(
-                    record: entry.record,
-                    moved: moved,
-                    bytes: max(
-                        point,
-                        min(point, entry.heldAtBegin).addingClamped(
-                            Int64(clamping: moved)
-                        )
-                    ),
-                    retryIn: entry.machine.retryAt.map { $0 > now ? $0 - now : 0 },
-                    isMet: isMet(entry.record.request)
-                )
-            } + ended.values.map { View(record: $0, moved: 0, bytes: $0.point.bytes) }
-        return views.filter { plugin == nil || $0.record.request.plugin == plugin }
-            .sorted { $0.record.request.id < $1.record.request.id }
+        let ids =
+            if let plugin {
+                holdings[plugin]?.ids.sorted() ?? []
+            } else {
+                (Array(live.keys) + Array(ended.keys)).sorted()
+            }
+        return ids.compactMap { id -> View? in
+            if let entry = live[id] { return view(of: entry, now: now) }
+            return ended[id].map { View(record: $0, moved: 0, bytes: $0.point.bytes) }
+        }
+    }
+
+    private func view(of entry: Live, now: UInt64) -> View {
+        let moved = entry.running != nil ? entry.meter?.bytes ?? 0 : 0
+        let point = entry.record.point.bytes
+        let held = min(point, entry.heldAtBegin).addingClamped(Int64(clamping: moved))
+        return View(
+            record: entry.record,
+            moved: moved,
+            bytes: max(point, held),
+            retryIn: entry.machine.retryAt.map { $0 > now ? $0 - now : 0 },
+            isMet: isMet(entry.record.request)
+        )
     }
 
     /// Drops a transfer that has ended, and removes the file that was kept only for its

@@ -42,7 +42,8 @@ package actor TransferEngine {
 
     /// The resources that a plugin's transfers use.
     struct Holding {
-        var count = 0
+        /// Its live and ended transfers.
+        var ids: Set<RunID> = []
         var bytes = 0
     }
 
@@ -190,17 +191,15 @@ package actor TransferEngine {
     }
 
     func addHolding(_ request: TransferRequest) {
-        var holding = holdings[request.plugin] ?? Holding()
-        holding.count += 1
-        holding.bytes += request.memoryBytes
-        holdings[request.plugin] = holding
+        // In place: a copy would include all ids.
+        holdings[request.plugin, default: Holding()].ids.insert(request.id)
+        holdings[request.plugin]?.bytes += request.memoryBytes
     }
 
     func removeHolding(_ request: TransferRequest) {
-        guard var holding = holdings[request.plugin] else { return }
-        holding.count -= 1
-        holding.bytes -= request.memoryBytes
-        holdings[request.plugin] = holding.count > 0 ? holding : nil
+        guard holdings[request.plugin]?.ids.remove(request.id) != nil else { return }
+        holdings[request.plugin]?.bytes -= request.memoryBytes
+        if holdings[request.plugin]?.ids.isEmpty == true { holdings[request.plugin] = nil }
     }
 
     /// Adds a transfer to the table of unfinished ones.
