@@ -21,6 +21,18 @@ package struct SlotTable: Equatable, Sendable {
 
         var isIdle: Bool { held == 0 && head == wants.count }
 
+        /// Records that a want was withdrawn.
+        ///
+        /// `firstRequest` skips it later. While the server is busy nothing does, so most of the wants must not be
+        /// withdrawn ones: they would use memory. Rarely, so that each want is moved a constant number of times.
+        mutating func noteWithdrawal(_ wanted: [RunID: Wanted]) {
+            withdrawn += 1
+            guard withdrawn > 64, withdrawn > wants.count / 2 else { return }
+            wants = wants[head...].filter { wanted[$0.id]?.order == $0.order }
+            head = 0
+            withdrawn = 0
+        }
+
         /// Assigns a slot to the first want.
         mutating func take() -> Want {
             let want = wants[head]
@@ -78,17 +90,7 @@ package struct SlotTable: Equatable, Sendable {
         guard let want = wanted.removeValue(forKey: id),
             let index = servers.index(forKey: want.server)
         else { return }
-        // `firstRequest` skips its entry later, unless the server is busy and so many are withdrawn that they would
-        // use memory.
-        servers.values[index].withdrawn += 1
-        let (count, withdrawn) = (
-            servers.values[index].wants.count, servers.values[index].withdrawn
-        )
-        guard withdrawn > 64, withdrawn > count / 2 else { return }
-        let rest = servers.values[index].wants[servers.values[index].head...]
-        servers.values[index].wants = rest.filter { wanted[$0.id]?.order == $0.order }
-        servers.values[index].head = 0
-        servers.values[index].withdrawn = 0
+        servers.values[index].noteWithdrawal(wanted)
         if servers.values[index].isIdle { servers.remove(at: index) }
     }
 
