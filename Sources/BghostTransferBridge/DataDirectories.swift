@@ -62,7 +62,7 @@ package final class DataDirectories {
         let room =
             rooms[plugin]
             ?? DataRoom(folder: folder, bytesMax: limits.bytes, onFull: onFull)
-        room.setLimit(limits.bytes, files: limits.files)
+        room.setLimits(bytes: limits.bytes, files: limits.files)
         rooms[plugin] = room
         return room
     }

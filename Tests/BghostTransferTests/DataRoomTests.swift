@@ -80,7 +80,7 @@ import Testing
         #expect(!room.takeFile())
         room.counted(0, files: 4, since: room.mark)
         #expect(!room.takeFile())
-        room.setLimit(Self.limit, files: 5)
+        room.setLimits(bytes: Self.limit, files: 5)
         #expect(room.takeFile())
     }
 
@@ -122,7 +122,7 @@ import Testing
         }
         room.counted(0, files: 0, since: DataRoom.Mark())
         #expect(room.take(1))
-        room.setLimit(0)
+        room.setLimits(bytes: 0, files: .max)
         #expect(!room.take(1))
     }
 }

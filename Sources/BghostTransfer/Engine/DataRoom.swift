@@ -58,7 +58,7 @@ package final class DataRoom: Sendable {
     }
 
     /// Sets the limits, after the manifest changed.
-    package func setLimit(_ bytes: UInt64, files: Int = .max) {
+    package func setLimits(bytes: UInt64, files: Int) {
         state.withLock { state in
             state.limit = bytes
             state.filesMax = files
