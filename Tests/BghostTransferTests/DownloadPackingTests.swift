@@ -58,6 +58,34 @@ struct DownloadPackingTests {
         }
     }
 
+    @Test func `One read takes little of a decompression bomb, also after a large file`()
+        async throws
+    {
+        let bomb = try packed("head -c 100000000 /dev/zero")
+        let file = sample(8 << 20)
+        try await withRawServer { request, responder in
+            if request.target == "/bomb" {
+                let headers = [("Content-Encoding", "gzip"), ("ETag", "\"v\"")]
+                try await responder.answer(200, headers, body: bomb)
+            } else {
+                try await responder.answer(200, [("ETag", "\"v\"")], body: file)
+            }
+            return .keep
+        } test: { port in
+            try await withBench(TransferBench()) { bench in
+                let engine = bench.engine
+                let whole = try await engine.carry(bench.download("http://127.0.0.1:\(port)/x"))
+                #expect(whole.status.state == .done, "\(whole.status)")
+                let before = engine.receivedBytes
+                let record = try await engine.carry(
+                    bench.download("http://127.0.0.1:\(port)/bomb", to: "bomb")
+                )
+                #expect(record.status.fault?.code == .encoding, "\(record.status)")
+                #expect(engine.receivedBytes - before <= 8 << 10)
+            }
+        }
+    }
+
     @Test func `The bound is that of the unpacked file`() async throws {
         let body = try packed("seq 100000")
         try await fetch(body, bytesMax: Int64(body.count) + 1000) { bench, record in

@@ -29,15 +29,22 @@ final class TailKeeper: ChannelDuplexHandler {
     /// It starts as true: the first read is issued before this handler is added.
     private var isAsked = true
 
-    /// How much one read takes: more while much data arrives, since each piece crosses three
-    /// threads, and little at first, since the response may be refused.
-    private static let pieces = AdaptiveRecvByteBufferAllocator(
-        minimum: 2 << 10,
-        initial: 16 << 10,
-        maximum: pieceBytesMax
-    )
+    /// What the next read is for; it determines how much the read takes.
+    private enum Reading {
+        /// The start of a response: little, since it may be refused.
+        case head
+        /// More while much data arrives, since each piece crosses three threads.
+        case body
+        /// A body that is decompressed. The decompressor passes on all that one read becomes, a thousand times
+        /// as much at most, before anything can object.
+        case packedBody
 
-    static let pieceBytesMax = 512 << 10
+        var allocator: ReadAllocator { ReadAllocator(isPlainBody: self == .body) }
+    }
+
+    private var reading = Reading.head
+
+    static let pieceBytesMax = ReadAllocator.bytesMax
 
     /// Adds a handler between the decompressor and the handler of the HTTP client.
     static func add(to channel: any Channel) throws {
@@ -45,7 +52,7 @@ final class TailKeeper: ChannelDuplexHandler {
         let unpacker = try operations.handler(type: NIOHTTPResponseDecompressor.self)
         try operations.addHandler(TailKeeper(), position: .after(unpacker))
         try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
-        try channel.syncOptions?.setOption(.recvAllocator, value: Self.pieces)
+        try channel.syncOptions?.setOption(.recvAllocator, value: Reading.head.allocator)
         try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
     }
 
@@ -59,8 +66,16 @@ final class TailKeeper: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        switch part {
+        case .head(let head):
+            let isPacked = head.headers.contains(name: "Content-Encoding")
+            expect(isPacked ? .packedBody : .body, on: context.channel)
+        case .body: break
+        case .end: expect(.head, on: context.channel)
+        }
         guard isAsked, held.isEmpty else {
-            held.append(.part(unwrapInboundIn(data)))
+            held.append(.part(part))
             return
         }
         context.fireChannelRead(data)
@@ -97,6 +112,13 @@ final class TailKeeper: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
+    private func expect(_ reading: Reading, on channel: any Channel) {
+        guard reading != self.reading else { return }
+        self.reading = reading
+        // A channel that is closed already reads no more.
+        try? channel.syncOptions?.setOption(.recvAllocator, value: reading.allocator)
+    }
+
     /// Delivers one part, or the end when no part is left.
     private func deliver(_ context: ChannelHandlerContext) {
         while let next = held.popFirst() {
@@ -114,5 +136,34 @@ final class TailKeeper: ChannelDuplexHandler {
             case .closed: context.close(promise: nil)
             }
         }
+    }
+}
+
+/// Allocates the buffers of a connection's reads.
+private struct ReadAllocator: RecvByteBufferAllocator {
+    static let bytesMax = 512 << 10
+    private static let smallBytes = 4 << 10
+
+    private var adaptive: AdaptiveRecvByteBufferAllocator?
+
+    init(isPlainBody: Bool) {
+        guard isPlainBody else { return }
+        adaptive = .init(minimum: 2 << 10, initial: 16 << 10, maximum: Self.bytesMax)
+    }
+
+    func buffer(allocator: ByteBufferAllocator) -> ByteBuffer {
+        adaptive?.buffer(allocator: allocator) ?? allocator.buffer(capacity: Self.smallBytes)
+    }
+
+    /// `nil` asks for a new buffer: the channel's last one may be a large one of a body before.
+    func nextBufferSize() -> Int? { adaptive?.nextBufferSize() }
+
+    mutating func record(actualReadBytes: Int) -> Bool {
+        // The channel would take `false` of the reads of one body for those after it.
+        guard var adaptive else { return true }
+        defer { self.adaptive = adaptive }
+        // Its answer counts only without `nextBufferSize`.
+        _ = adaptive.record(actualReadBytes: actualReadBytes)
+        return true
     }
 }
