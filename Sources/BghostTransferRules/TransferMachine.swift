@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+
 /// The state machine of one transfer: its events, and their effects.
 ///
 /// ```
@@ -111,15 +113,18 @@ package struct TransferMachine: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - deadline: the end of the time for all attempts.
+    ///   - retryAt: the time of the next attempt, if the status is `retrying`.
     ///   - isMet: whether its requirements are met.
     package init(
         status: TransferStatus,
         idleTimeout: UInt64,
         deadline: UInt64,
+        retryAt: UInt64? = nil,
         isMet: Bool = true,
         policy: Policy = Policy()
     ) {
         self.status = status
+        self.retryAt = retryAt
         self.idleTimeout = max(1, idleTimeout)
         self.deadline = deadline
         self.isMet = isMet
@@ -128,6 +133,15 @@ package struct TransferMachine: Equatable, Sendable {
     }
 
     package var state: TransferState { status.state }
+
+    /// Moves the stored times with the wall clock: the times of the monotonic clock stay.
+    ///
+    /// - Parameter step: how far the wall clock was set, nanoseconds.
+    package mutating func wallClockWasSet(by step: Int64) {
+        status.expiresAt = status.expiresAt?.addingClamped(step)
+        guard let pause = status.pause else { return }
+        status.pause?.until = pause.until.addingClamped(step)
+    }
 
     /// Handles one event.
     ///
@@ -204,7 +218,7 @@ package struct TransferMachine: Equatable, Sendable {
 
     private mutating func wait(_ effects: inout [Effect]) {
         status.state = .waiting
-        retryAt = nil
+        endPause()
         if isMet { effects.append(.requestSlot) }
     }
 
@@ -215,7 +229,12 @@ package struct TransferMachine: Equatable, Sendable {
         case .waiting where isMet: effects.append(.withdrawSlotRequest)
         default: break
         }
+        endPause()
+    }
+
+    private mutating func endPause() {
         retryAt = nil
+        status.pause = nil
     }
 
     private mutating func require(_ isMet: Bool, _ effects: inout [Effect]) {
@@ -320,6 +339,8 @@ package struct TransferMachine: Equatable, Sendable {
             }
             status.state = .retrying
             retryAt = due
+            let length = Int64(clamping: due - now)
+            status.pause = RetryPause(until: unixNow.addingClamped(length), length: length)
             effects += [.arm(due), .save]
         }
     }

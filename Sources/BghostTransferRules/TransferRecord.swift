@@ -51,10 +51,45 @@ package struct TransferAnswer: Equatable, Sendable {
         }
     }
 
+    /// What its headers and its body take in memory, bytes.
+    package var memoryBytes: Int {
+        headers.reduce(body.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+    }
+
+    /// The answer with as much of its headers, and then of its body, as fits in some memory.
+    ///
+    /// - Parameter bytes: the size of that memory, bytes.
+    package func fitted(in bytes: Int) -> TransferAnswer {
+        guard memoryBytes > bytes else { return self }
+        var answer = self
+        var room = max(0, bytes)
+        answer.headers = headers.filter { header in
+            let count = header.name.utf8.count + header.value.utf8.count
+            guard count <= room else { return false }
+            room -= count
+            return true
+        }
+        answer.body = Array(body.prefix(room))
+        return answer
+    }
+
     /// The most bytes of `body` that are kept: thousands of ends may wait for acknowledgement.
     package static let bodyBytesMax = 16 << 10
     /// The most bytes of `headers`; headers beyond it are omitted.
     static let headerBytesMax = 8 << 10
+}
+
+/// The time between two attempts of a transfer.
+package struct RetryPause: Equatable, Sendable {
+    /// When it is over, Unix nanoseconds.
+    package var until: Int64
+    /// How long it was when it began, nanoseconds: a clock that was set back makes it no longer.
+    package var length: Int64
+
+    package init(until: Int64, length: Int64) {
+        self.until = until
+        self.length = length
+    }
 }
 
 /// The changing part of a transfer's record.
@@ -71,6 +106,10 @@ package struct TransferStatus: Equatable, Sendable {
     package var answer: TransferAnswer?
     /// Unix nanoseconds; `nil` before the end.
     package var endedAt: Int64?
+    /// The pause before its next attempt; `nil` if it waits for none.
+    package var pause: RetryPause?
+    /// When its time is over, Unix nanoseconds; `nil` in a record of a bghost that did not store it.
+    package var expiresAt: Int64?
     /// Whether its end waits until a run of the plugin creates the session, because the wake's run did not
     /// acknowledge it.
     package var isKept = false

@@ -151,7 +151,7 @@ extension TransferPoint {
 }
 
 extension TransferStatus {
-    static let columns = 14
+    static let columns = 18
 
     func bind(_ id: RunID, to row: inout Arguments) {
         row.addBytes(id)
@@ -169,6 +169,11 @@ extension TransferStatus {
         row.addBytes(answer?.body)
         row.add(answer?.bytes)
         row.add(endedAt)
+        row.addSum()
+        row.restartSum()
+        row.add(pause?.until)
+        row.add(pause?.length)
+        row.add(expiresAt)
         row.addSum()
     }
 
@@ -201,6 +206,13 @@ extension TransferStatus {
         }
         status.endedAt = try row.optionalInt()
         try row.end()
+        row.restartSum()
+        let pause = try (row.optionalInt(), row.optionalInt())
+        if let until = pause.0, let length = pause.1 {
+            status.pause = RetryPause(until: until, length: length)
+        }
+        status.expiresAt = try row.optionalInt()
+        try row.endOfAddedColumns()
         return (id, status)
     }
 }

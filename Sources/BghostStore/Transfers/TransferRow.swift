@@ -105,7 +105,15 @@ struct TransferRowReader {
         return choice
     }
 
-    /// Compares the checksum of all values with the last column.
+    mutating func restartSum() { row.restartSum() }
+
+    /// Compares the checksum since `restartSum` with the next column, which is NULL in a row of an older format.
+    mutating func endOfAddedColumns() throws(SQLiteFailure) {
+        guard row.type != SQLITE_NULL else { return }
+        try row.checkSum("a transfer")
+    }
+
+    /// Compares the checksum of all values with the next column.
     mutating func end() throws(SQLiteFailure) { try row.checkSum("a transfer") }
 
     static let damaged = SQLiteFailure.damaged("a row of a transfer has an impossible value")

@@ -3,7 +3,7 @@
 /// The tables of the transfers' journal, and how older ones become them.
 enum TransferSchema {
     /// In the header of the file: the letters `bght`.
-    static let format = DatabaseFormat(applicationID: 0x6267_6874, migrations: [first])
+    static let format = DatabaseFormat(applicationID: 0x6267_6874, migrations: [first, second])
 
     // A transfer's request never changes and may be large; its progress changes every second and is
     // small: so they have separate tables. Texts are stored as bytes, since some come from a
@@ -69,5 +69,13 @@ enum TransferSchema {
             ended_at INTEGER,
             sum INTEGER NOT NULL
         ) STRICT;
+        """
+
+    // The columns have a sum of their own, so that the rows of the first format stay as they are.
+    private static let second = """
+        ALTER TABLE transfer_status ADD COLUMN pause_until INTEGER;
+        ALTER TABLE transfer_status ADD COLUMN pause_length INTEGER;
+        ALTER TABLE transfer_status ADD COLUMN expires_at INTEGER;
+        ALTER TABLE transfer_status ADD COLUMN times_sum INTEGER;
         """
 }

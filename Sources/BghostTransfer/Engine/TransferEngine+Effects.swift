@@ -17,6 +17,13 @@ extension TransferEngine {
             &effects
         )
         entry.record.status = entry.machine.status
+        if let answer = entry.record.status.answer {
+            // An end cannot be refused; what a server answered must fit beside the plugin's other transfers.
+            entry.record.status.answer = nil
+            charge(entry.record)
+            entry.record.status.answer = answer.fitted(in: room(entry.record.request.plugin))
+            charge(entry.record)
+        }
         live[id] = entry
         var end: TransferRecord?
         for effect in effects { execute(effect, id, &end) }
@@ -139,12 +146,15 @@ extension TransferEngine {
         unsaved.remove(id)
         guard var entry = live[id] else { return }
         var point = point
+        // What was refused for lack of room is not kept.
+        if !hasRoom(for: point, of: entry.record) { point = entry.record.point }
         if point.validator == entry.record.point.validator {
             point.bytes = max(point.bytes, entry.record.point.bytes)
         }
         entry.record.point = point
         entry.hasVersion = entry.hasVersion || point.validator != nil
         live[id] = entry
+        charge(entry.record)
         if isShutDown {
             unsaved.insert(id)
         } else if !isDone {

@@ -116,7 +116,9 @@ extension TransferEngine {
     /// Moves the times of ends if the wall clock was set forward, and limits them to the present if back: the
     /// time for which ends are kept does not follow the clock.
     ///
-    /// The clock of the engine counts time asleep. The cost is O(n) in the ends if the clock was set.
+    /// What the others have left, and their pauses, are stored in the new time.
+    ///
+    /// The clock of the engine counts time asleep. The cost is O(n) in the transfers if the clock was set.
     func followClock() {
         let now = clock.unixNow
         let moment = Moment(monotonic: MonotonicInstant(nanoseconds: clock.now), unix: now)
@@ -128,6 +130,12 @@ extension TransferEngine {
             guard endedAt != before else { continue }
             ended[id]?.status.endedAt = endedAt
             if let status = ended[id]?.status { changes.append(.changed(id, status)) }
+        }
+        for id in live.keys.sorted() {
+            live[id]?.machine.wallClockWasSet(by: step)
+            guard let status = live[id]?.machine.status else { continue }
+            live[id]?.record.status = status
+            changes.append(.changed(id, status))
         }
         if !changes.isEmpty { keep(changes) }
     }

@@ -118,7 +118,15 @@ extension TransferEngine {
         guard live[id]?.running == number, !isShutDown else { throw CancellationError() }
         progressTable.drop(id)
         unsaved.remove(id)
+        if let record = live[id]?.record, !hasRoom(for: point, of: record) {
+            throw TransferFault(
+                .limit,
+                "the place that the server made does not fit beside the plugin's other transfers,"
+                    + " which have as many bytes as they may"
+            )
+        }
         live[id]?.record.point = point
+        if let entry = live[id] { charge(entry.record) }
         let result = await withCheckedContinuation { continuation in
             journal.commit([.moved(id, point)]) { continuation.resume(returning: $0) }
         }

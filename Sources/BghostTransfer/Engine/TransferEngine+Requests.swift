@@ -61,24 +61,24 @@ extension TransferEngine {
         guard live[request.id] == nil, ended[request.id] == nil else {
             throw TransferFault(.badRequest, "its id has been used")
         }
-        let count = holdings[request.plugin]?.ids.count ?? 0
+        let count = holdings[request.plugin]?.charges.count ?? 0
         let bytes = holdings[request.plugin]?.bytes ?? 0
-        guard count < limits.perPluginMax,
-            bytes + request.memoryBytes <= limits.perPluginBytesMax
-        else {
+        guard count < limits.perPluginMax, request.memoryBytes <= room(request.plugin) else {
             throw TransferFault(
                 .tooLarge,
                 "this plugin has \(count) transfers that have not been dealt with, with"
                     + " \(bytes) bytes: wait until some have ended"
             )
         }
-        let record = TransferRecord(
+        var record = TransferRecord(
             request: request,
             key: key,
             point: TransferPoint(boot: boot),
             status: TransferStatus(isDetached: !isAttached)
         )
-        addHolding(request)
+        record.status.expiresAt =
+            clock.unixNow.addingClamped(Int64(clamping: request.resourceTimeout))
+        charge(record)
         enter(record, deadline: later(clock.now, request.resourceTimeout))
         do {
             try await written([.created(record)])
@@ -121,14 +121,12 @@ extension TransferEngine {
         kept.isDiscretionary = old.isDiscretionary && request.isDiscretionary
         kept.notBefore = old.notBefore.flatMap { date in request.notBefore.map { min(date, $0) } }
         guard kept != old else { return }
-        let bytes = (holdings[kept.plugin]?.bytes ?? 0) + kept.memoryBytes - old.memoryBytes
-        guard bytes <= limits.perPluginBytesMax else {
+        guard kept.memoryBytes - old.memoryBytes <= room(kept.plugin) else {
             throw TransferFault(.tooLarge, "this plugin's transfers have as many bytes as they may")
         }
-        removeHolding(old)
-        addHolding(kept)
         live[id]?.record.request = kept
         if let entry = live[id] {
+            charge(entry.record)
             sessions.begin(
                 id,
                 key: entry.record.key,
@@ -248,7 +246,7 @@ extension TransferEngine {
         let now = clock.now
         let ids =
             if let plugin {
-                holdings[plugin]?.ids.sorted() ?? []
+                holdings[plugin]?.charges.keys.sorted() ?? []
             } else {
                 (Array(live.keys) + Array(ended.keys)).sorted()
             }

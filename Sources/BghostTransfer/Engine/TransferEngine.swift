@@ -42,9 +42,21 @@ package actor TransferEngine {
 
     /// The resources that a plugin's transfers use.
     struct Holding {
-        /// Its live and ended transfers.
-        var ids: Set<RunID> = []
-        var bytes = 0
+        /// Its live and ended transfers, with the bytes that each counts.
+        private(set) var charges: [RunID: Int] = [:]
+        /// The sum of these.
+        private(set) var bytes = 0
+
+        mutating func charge(_ id: RunID, _ count: Int) {
+            bytes += count - (charges.updateValue(count, forKey: id) ?? 0)
+        }
+
+        /// - Returns: whether it was counted.
+        mutating func remove(_ id: RunID) -> Bool {
+            guard let count = charges.removeValue(forKey: id) else { return false }
+            bytes -= count
+            return true
+        }
     }
 
     /// An attempt that waits for a connection slot of another server.
@@ -152,7 +164,7 @@ package actor TransferEngine {
         var keys: Set<SessionKey> = []
         for record in records {
             keys.insert(record.sessionKey)
-            addHolding(record.request)
+            charge(record)
             guard record.status.state.isTerminal else {
                 restore(record)
                 continue
@@ -177,33 +189,60 @@ package actor TransferEngine {
         var record = record
         // The callers that waited ended with the process.
         record.status.isDetached = true
-        if record.status.state != .paused { record.status.state = .queued }
-        let age = clock.unixNow.subtractingReportingOverflow(record.request.createdAt)
-        // If the clock was set back, the age is negative; count it as 0.
-        let spent = age.overflow ? 0 : UInt64(max(0, age.partialValue))
-        let timeout = record.request.resourceTimeout
-        enter(record, deadline: later(clock.now, timeout > spent ? timeout - spent : 0))
+        let now = clock.now
+        var retryAt: UInt64?
+        switch (record.status.state, record.status.pause) {
+        case (.paused, _): break
+        // A server that asked for the pause gets it from this daemon too.
+        case (.retrying, let pause?):
+            retryAt = later(now, rest(until: pause.until, atMost: pause.length))
+        default: record.status.state = .queued
+        }
+        let expiresAt = record.status.expiresAt ?? record.request.expiresAt
+        record.status.expiresAt = expiresAt
+        let timeout = Int64(clamping: record.request.resourceTimeout)
+        let deadline = later(now, rest(until: expiresAt, atMost: timeout))
+        enter(record, deadline: deadline, retryAt: retryAt)
+    }
+
+    /// The time until a moment of the wall clock, nanoseconds, which may have been set back while no daemon ran.
+    private func rest(until moment: Int64, atMost length: Int64) -> UInt64 {
+        UInt64(max(0, min(moment.subtractingClamped(clock.unixNow), length)))
     }
 
     private func resumeRestored(_ id: RunID) {
         guard let state = live[id]?.machine.state else { return }
-        handle(id, state == .paused ? .deadline(bytes: 0, lastMove: 0) : .stored)
+        handle(id, state == .queued ? .stored : .deadline(bytes: 0, lastMove: 0))
     }
 
-    func addHolding(_ request: TransferRequest) {
+    /// Counts what a transfer uses now; it replaces what was counted for it.
+    func charge(_ record: TransferRecord) {
         // In place: a copy would include all ids.
-        holdings[request.plugin, default: Holding()].ids.insert(request.id)
-        holdings[request.plugin]?.bytes += request.memoryBytes
+        holdings[record.request.plugin, default: Holding()]
+            .charge(record.request.id, record.memoryBytes)
     }
 
     func removeHolding(_ request: TransferRequest) {
-        guard holdings[request.plugin]?.ids.remove(request.id) != nil else { return }
-        holdings[request.plugin]?.bytes -= request.memoryBytes
-        if holdings[request.plugin]?.ids.isEmpty == true { holdings[request.plugin] = nil }
+        guard holdings[request.plugin]?.remove(request.id) == true,
+            holdings[request.plugin]?.charges.isEmpty == true
+        else { return }
+        holdings[request.plugin] = nil
+    }
+
+    /// The bytes that a plugin's transfers may use in addition to what they use, negative beyond the limit.
+    func room(_ plugin: String) -> Int {
+        limits.perPluginBytesMax - (holdings[plugin]?.bytes ?? 0)
+    }
+
+    /// Whether what a server made a transfer keep fits beside the plugin's other transfers.
+    func hasRoom(for point: TransferPoint, of record: TransferRecord) -> Bool {
+        let added =
+            (point.uploadURL?.utf8.count ?? 0) - (record.point.uploadURL?.utf8.count ?? 0)
+        return added <= max(0, room(record.request.plugin))
     }
 
     /// Adds a transfer to the table of unfinished ones.
-    func enter(_ record: TransferRecord, deadline: UInt64) {
+    func enter(_ record: TransferRecord, deadline: UInt64, retryAt: UInt64? = nil) {
         tokens += 1
         let request = record.request
         byToken[tokens] = request.id
@@ -213,6 +252,7 @@ package actor TransferEngine {
                 status: record.status,
                 idleTimeout: request.idleTimeout,
                 deadline: deadline,
+                retryAt: retryAt,
                 isMet: isMet(request),
                 policy: limits.policy
             ),
@@ -237,6 +277,7 @@ package actor TransferEngine {
     /// Callers that wait get `nil`.
     package func shutDown() async {
         guard !isShutDown else { return }
+        followClock()
         isShutDown = true
         wakeTask?.cancel()
         let tasks = live.values.compactMap(\.task)
@@ -275,9 +316,18 @@ extension TransferRequest {
             $0 + $1.name.utf8.count + $1.value.utf8.count
         }
     }
+
+    /// When its time is over if the clock was not set since it was made, Unix nanoseconds.
+    var expiresAt: Int64 { createdAt.addingClamped(Int64(clamping: resourceTimeout)) }
 }
 
 extension TransferRecord {
+    /// The memory that a transfer uses besides its fixed size, bytes: also what servers made it keep.
+    var memoryBytes: Int {
+        request.memoryBytes + (point.uploadURL?.utf8.count ?? 0)
+            + (status.answer?.memoryBytes ?? 0)
+    }
+
     /// The session that the transfer belongs to.
     package var sessionKey: SessionKey {
         SessionKey(plugin: request.plugin, session: request.session)

@@ -114,6 +114,15 @@ struct TransferJournalTests {
             )
             status.endedAt = .random(in: .min ... .max, using: &random)
         }
+        if .random(using: &random) {
+            status.pause = RetryPause(
+                until: .random(in: .min ... .max, using: &random),
+                length: .random(in: .min ... .max, using: &random)
+            )
+        }
+        if .random(using: &random) {
+            status.expiresAt = .random(in: .min ... .max, using: &random)
+        }
         return status
     }
 
@@ -248,6 +257,7 @@ struct TransferJournalTests {
         let old = try journal.recover()
         #expect(old.map(\.request.url) == ["http://127.0.0.1:9/x"])
         #expect(old.map(\.status.fault?.code) == [.connection])
+        #expect(old.map(\.status.pause) == [nil] && old.map(\.status.expiresAt) == [nil])
         let id = try #require(old.first?.request.id)
         let answers = Answers()
         journal.commit([.changed(id, TransferStatus(state: .cancelled))]) { answers.add(0, $0) }
@@ -260,7 +270,7 @@ struct TransferJournalTests {
         try fill()
         var bytes = try File.read(path)
         // `user_version` in the header.
-        bytes.replaceSubrange(60..<64, with: [0, 0, 0, 2])
+        bytes.replaceSubrange(60..<64, with: [0, 0, 0, 3])
         try File.write(bytes, to: path)
         let error = #expect(throws: TransferJournalError.self) {
             try SQLiteTransferJournal(path: path)
