@@ -395,8 +395,5 @@ package struct TransferMachine: Equatable, Sendable {
         effects += [.save, .end]
     }
 
-    private func later(_ time: UInt64, _ delay: UInt64) -> UInt64 {
-        let (sum, overflow) = time.addingReportingOverflow(delay)
-        return overflow ? .max : sum
-    }
+    private func later(_ time: UInt64, _ delay: UInt64) -> UInt64 { time.addingClamped(delay) }
 }

@@ -44,7 +44,7 @@ final class TailKeeper: ChannelDuplexHandler {
 
     private var reading = Reading.head
 
-    static let pieceBytesMax = ReadAllocator.bytesMax
+    static let pieceBytesMax = 512 << 10
 
     /// Adds a handler between the decompressor and the handler of the HTTP client.
     static func add(to channel: any Channel) throws {
@@ -141,14 +141,13 @@ final class TailKeeper: ChannelDuplexHandler {
 
 /// Allocates the buffers of a connection's reads.
 private struct ReadAllocator: RecvByteBufferAllocator {
-    static let bytesMax = 512 << 10
     private static let smallBytes = 4 << 10
 
     private var adaptive: AdaptiveRecvByteBufferAllocator?
 
     init(isPlainBody: Bool) {
         guard isPlainBody else { return }
-        adaptive = .init(minimum: 2 << 10, initial: 16 << 10, maximum: Self.bytesMax)
+        adaptive = .init(minimum: 2 << 10, initial: 16 << 10, maximum: TailKeeper.pieceBytesMax)
     }
 
     func buffer(allocator: ByteBufferAllocator) -> ByteBuffer {
