@@ -36,6 +36,35 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `A server that asked for an hour gets it, although the daemon is killed and started`()
+        throws
+    {
+        let folder = try TemporaryDirectory()
+        let server = try server(holdAt: nil)
+        defer { server.close() }
+        let manifest = try manifest(server, folder)
+        let first = try TestDaemon(manifest: manifest, folder: folder)
+        let parameters = #"{"url":"\#(server.busyURL)","session":"s"}"#
+        let run = try first.command(["trigger", "begin", "--wait", "--parameters", parameters])
+        #expect(run.exitCode == 0, "\(run.error)")
+        // The answer is on its way while the run ends.
+        var list = ""
+        for _ in 0..<1000 where !list.contains("retrying") {
+            list = try first.command(["transfers", "--json"]).output
+        }
+        #expect(list.contains(#""state":"retrying""#), "\(list)")
+        first.program.signal(SIGKILL)
+        #expect(first.program.end() == -SIGKILL)
+
+        let second = try TestDaemon(manifest: manifest, folder: folder)
+        let after = try second.command(["transfers"]).output
+        let wait = try #require(after.firstMatch(of: #/its next attempt in (\d+)\./#), "\(after)")
+        #expect((3000...3601).contains(try #require(Int(wait.1))), "\(after)")
+        #expect(second.stop() == 0)
+        #expect(server.seen.count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `After kill -9 the daemon resumes its transfer and reports its end once`()
         async throws
     {

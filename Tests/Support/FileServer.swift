@@ -82,6 +82,8 @@ package final class FileServer: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
+    /// Asks clients to come back in an hour.
+    package var busyURL: String { "http://127.0.0.1:\(port)/busy" }
     package var url: String { "http://127.0.0.1:\(port)/file" }
     package var grant: String { "127.0.0.1:\(port)" }
     package var seen: [Seen] { state.withLock { $0.seen } }
@@ -194,6 +196,10 @@ package final class FileServer: Sendable {
     }
 
     private func send(_ request: Seen, to socket: Int32) -> Bool {
+        if request.target == "/busy" {
+            let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 3600\r\n"
+            return write(head + "Content-Length: 0\r\n\r\n", to: socket)
+        }
         let content = files.withLock { $0[request.target] } ?? content
         var start = 0
         var head = "HTTP/1.1 200 OK\r\n"
