@@ -42,6 +42,4 @@ package enum HostLimits {
     package static let outputLineBytesMax = 8 << 10
     /// Shorter runs are not measured, because reading /proc would cost more than the run.
     package static let measuredRunMin: UInt64 = 1_000_000
-    /// The number of consecutive failed loads after which a plugin is quarantined.
-    package static let loadFailuresMax = 3
 }

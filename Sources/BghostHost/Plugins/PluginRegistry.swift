@@ -4,6 +4,7 @@ internal import BghostBase
 internal import BghostDispatch
 internal import BghostInspection
 internal import BghostLinux
+internal import BghostModel
 internal import BghostPolicy
 internal import BghostServices
 

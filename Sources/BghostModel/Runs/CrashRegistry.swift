@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
-package import BghostModel
-internal import BghostServices
 
 /// Counts crashes and failed loads of plugins, and decides about pauses, quarantines and trials.
 ///
@@ -48,6 +46,9 @@ package final class CrashRegistry {
                 || idleEnds.news(now: now, window: window) != nil
         }
     }
+
+    /// The number of consecutive failed loads after which a plugin is quarantined.
+    private static let loadFailuresMax = 3
 
     private let limits: CrashLoop.Limits
     private let loadBackoff: UInt64
@@ -112,7 +113,7 @@ package final class CrashRegistry {
         // A worker that was started before the quarantine must not cause another attempt.
         guard !isQuarantined(plugin) else { return .counted }
         let failures = histories[plugin]?.loadFailures ?? 1
-        guard failures < HostLimits.loadFailuresMax, !isOnTrial(plugin) else {
+        guard failures < Self.loadFailuresMax, !isOnTrial(plugin) else {
             return .quarantine(failures > 1 ? "\(message) (\(failures) times)" : message)
         }
         return .pause(until: now + loadBackoff << UInt64(failures - 1))

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
-@testable import BghostDispatch
 @testable import BghostModel
-import BghostPolicy
 import BghostTestSupport
 import Testing
 
