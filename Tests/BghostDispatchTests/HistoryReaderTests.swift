@@ -53,6 +53,30 @@ import Testing
         #expect(answered.withLock { $0 } == Array(0..<20))
     }
 
+    @Test func `What a run waits for precedes the questions of clients`() async {
+        defer { end() }
+        let answered = Mutex<[Int]>([])
+        let gate = DispatchSemaphore(value: 0)
+        var questions = [Task { await history.ask { _ in gate.wait() } }]
+        while threads.existingThread(for: .history) == nil { await Task.yield() }
+        for number in 0..<4 {
+            let isAsked = Mutex(false)
+            questions.append(
+                Task {
+                    isAsked.withLock { $0 = true }
+                    await history.ask(isOwn: number == 3) { _ in
+                        answered.withLock { $0.append(number) }
+                    }
+                }
+            )
+            // A task on the same actor runs to the question before the test goes on.
+            while !isAsked.withLock({ $0 }) { await Task.yield() }
+        }
+        gate.signal()
+        for question in questions { await question.value }
+        #expect(answered.withLock { $0 } == [3, 0, 1, 2])
+    }
+
     @Test func `Closing the reader waits for all queries`() async {
         defer { end() }
         let gate = DispatchSemaphore(value: 0)

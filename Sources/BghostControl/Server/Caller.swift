@@ -2,6 +2,7 @@
 
 internal import BghostModel
 internal import Hummingbird
+internal import NIOCore
 
 /// Who sent a request, and what it may do.
 struct Caller: Equatable, Sendable {
@@ -21,8 +22,11 @@ struct ControlContext: RequestContext {
     var caller: Caller?
     /// The token of the session, at the dashboard.
     var token: String?
+    /// The connection of the request.
+    let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
+        channel = source.channel
         coreContext = CoreRequestContextStorage(source: source)
     }
 }

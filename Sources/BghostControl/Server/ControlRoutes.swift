@@ -52,10 +52,10 @@ struct ControlRoutes: Sendable {
         endpoints.on(.status) { request, _ in try await status(request, shared) }
         endpoints.on(.submit) { request, _ in try await submit(request) }
         endpoints.on(.trigger) { request, context in
-            try await trigger(request, task: context.parameters.require("id"))
+            try await trigger(request, context)
         }
         endpoints.on(.runOfRequest) { request, context in
-            try await run(ofRequest: context.parameters.require("id"), request)
+            try await run(ofRequest: context.parameters.require("id"), context)
         }
         endpoints.on(.run) { _, context in
             var run = try await RunLookup(host: host).run(context.parameters.require("id"))
@@ -84,7 +84,7 @@ struct ControlRoutes: Sendable {
         TransferRoutes(host: host).add(to: endpoints)
         let logs = LogRoute(host: host, followers: dashboard?.followers ?? FollowerSlots())
         endpoints.on(.logs) { request, context in
-            try await logs.answer(request, by: context.caller)
+            try await logs.answer(request, context)
         }
         DashboardRoutes(dashboard: dashboard).add(to: endpoints, for: entrance)
         return router
@@ -135,14 +135,14 @@ struct ControlRoutes: Sendable {
         return Self.accepted(pending)
     }
 
-    private func trigger(_ request: Request, task: String) async throws -> Response {
+    private func trigger(_ request: Request, _ context: ControlContext) async throws -> Response {
         let waits = try Query(request).flag("wait")
-        let submission = try await submission(request, task: task)
+        let submission = try await submission(request, task: context.parameters.require("id"))
         let pending = try await accept { () throws(SubmitError) in
             try await host.trigger(submission)
         }
         guard waits else { return Self.accepted(pending) }
-        return try await endedRun(ofRequest: pending.id, request)
+        return try await endedRun(ofRequest: pending.id, context)
     }
 
     private static func accepted(_ request: PendingRequest) -> Response {
@@ -153,32 +153,27 @@ struct ControlRoutes: Sendable {
         )
     }
 
-    private func run(ofRequest text: String, _ request: Request) async throws -> Response {
+    private func run(
+        ofRequest text: String,
+        _ context: ControlContext
+    ) async throws -> Response {
         guard let id = RunID(text) else {
             throw ControlFault.badRequest(
                 "`\(TerminalText.escaped(text))` is not the id of a request"
             )
         }
-        return try await endedRun(ofRequest: id, request)
+        return try await endedRun(ofRequest: id, context)
     }
 
-    private func endedRun(ofRequest id: RunID, _ request: Request) async throws -> Response {
+    private func endedRun(ofRequest id: RunID, _ context: ControlContext) async throws -> Response {
         // If the client disconnects, the connection is released at once, and the run continues.
-        let run = try await request.body.consumeWithCancellationOnInboundClose { _ in
+        let run = try await ClientPresence.of(context.channel).whilePresent { [host] in
             try await RunWait(host: host).run(ofRequest: id)
         }
-        var answer =
-            if let run {
-                Answer.json(Schema.run, API.RunAnswer(run: API.Run(run)))
-            } else {
-                Answer.fault(
-                    ControlFault(.endedWithoutRun, "the request \(id) ended without a run")
-                )
-            }
-        // To detect that the client disconnects, the server has read ahead on the connection, which therefore
-        // accepts no further request.
-        answer.headers[.connection] = "close"
-        return answer
+        guard let run else {
+            throw ControlFault(.endedWithoutRun, "the request \(id) ended without a run")
+        }
+        return Answer.json(Schema.run, API.RunAnswer(run: API.Run(run)))
     }
 
     private func submission(_ request: Request, task: String?) async throws -> Submission {
@@ -188,9 +183,7 @@ struct ControlRoutes: Sendable {
                 "`\(TerminalText.escaped(task))` cannot be the name of a task"
             )
         }
-        let declared = request.headers[.contentLength].flatMap(Int.init) ?? 0
-        guard declared <= ControlLimits.bodyBytesMax else { throw ControlFault.bodyTooLarge }
-        let body = try await request.body.collect(upTo: ControlLimits.bodyBytesMax)
+        let body = try await request.wholeBody(bytesMax: ControlLimits.bodyBytesMax)
         AuditScope.concerns(task, body: body)
         var submission = try API.SubmitBody.read(Array(body.readableBytesView))
             .submission(path: task)

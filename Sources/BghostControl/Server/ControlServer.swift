@@ -115,6 +115,8 @@ package struct ControlServer: Service, CustomStringConvertible {
             onFault: onFault
         )
         let (responder, logger, onVerb) = (routes.router().buildResponder(), logger, onVerb)
+        let requests = OpenRequests(most: limits.connectionsMax)
+        let configuration = configuration(requests)
         let respond: HTTPChannelHandler.Responder = { request, writer, channel in
             var context = ControlContext(
                 source: ApplicationRequestContextSource(channel: channel, logger: logger)
@@ -124,13 +126,17 @@ package struct ControlServer: Service, CustomStringConvertible {
                 if Verbs.isVerb(request) || LogRoute.needsCaller(request) {
                     context.caller = try await Verbs.caller(on: channel)
                 }
-                response = try await Verbs.answer(request, by: context.caller, onVerb) {
-                    [context] in
-                    try await responder.respond(to: request, context: context)
+                let isMember = requests.isMember(ObjectIdentifier(channel))
+                response = try await requests.answer(isMember: isMember) { [context] in
+                    try await Verbs.answer(request, by: context.caller, onVerb) {
+                        try await responder.respond(to: request, context: context)
+                    }
                 }
             } catch let error as HTTPParserError {
                 // The server responds to this error unless a response has started.
                 throw error
+            } catch let fault as ControlFault {
+                response = Answer.fault(fault)
             } catch {
                 response = Response(status: .internalServerError)
             }
@@ -163,10 +169,8 @@ package struct ControlServer: Service, CustomStringConvertible {
         )
     }
 
-    private var configuration: HTTP1Channel.Configuration {
-        let (limits, access) = (limits, access)
-        let memberConnections = ConnectionCount(most: max(1, limits.connectionsMax / 2))
-        return .bounded(limits, first: [PeerGate(access, memberConnections)])
+    private func configuration(_ requests: OpenRequests) -> HTTP1Channel.Configuration {
+        .bounded(limits, first: [PeerGate(access, requests)])
     }
 }
 

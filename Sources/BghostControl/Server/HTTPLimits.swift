@@ -14,11 +14,13 @@ extension HTTP1Channel.Configuration {
     ) -> HTTP1Channel.Configuration {
         HTTP1Channel.Configuration(
             additionalChannelHandlers: first() + [
+                ConnectionHeaderHandler.Installer(),
+                PresenceHandler(),
                 RequestDeadline(
                     receiveTime: TimeAmount(limits.receiveTime),
                     idleTime: TimeAmount(limits.idleTime),
                     stallTime: TimeAmount(limits.stallTime)
-                )
+                ),
             ],
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: ControlLimits.headBytesMax,

@@ -18,7 +18,7 @@ struct LogRoute: Sendable {
         request.uri.path.split(separator: "/") == ["v1", "logs"]
     }
 
-    func answer(_ request: Request, by caller: Caller?) async throws -> Response {
+    func answer(_ request: Request, _ context: ControlContext) async throws -> Response {
         let query = Query(request)
         let filter = try await filter(query)
         let limit =
@@ -40,7 +40,8 @@ struct LogRoute: Sendable {
             )
         }
         try await check(filter)
-        return follow(request, filter, limit, try followers.take(for: caller))
+        let presence = await ClientPresence.of(context.channel)
+        return follow(filter, limit, presence, try followers.take(for: context.caller))
     }
 
     private func page(_ question: LogQuestion) async throws -> Response {
@@ -64,25 +65,25 @@ struct LogRoute: Sendable {
     }
 
     private func follow(
-        _ request: Request,
         _ filter: LogFilter,
         _ limit: Int,
+        _ presence: ClientPresence,
         _ lease: FollowerSlots.Lease
     ) -> Response {
         let body = ResponseBody { writer in
             // Without it, the lease ends with the body, which may never be written.
             defer { lease.end() }
-            try await request.body.consumeWithCancellationOnInboundClose { _ in
-                let log = await host.followLogs(matching: filter, limit: limit)
-                // What was written before the daemon stops is shown.
-                try await withGracefulShutdownHandler {
-                    for await entry in log.lines {
-                        let line = APICoder.json(API.LogLine(entry)) + [UInt8(ascii: "\n")]
-                        try await writer.write(ByteBuffer(bytes: line))
-                    }
-                } onGracefulShutdown: {
-                    log.end()
+            let log = await host.followLogs(matching: filter, limit: limit)
+            let number = presence.onLeave { log.end() }
+            defer { presence.forget(number) }
+            // What was written before the daemon stops is shown.
+            try await withGracefulShutdownHandler {
+                for await entry in log.lines {
+                    let line = APICoder.json(API.LogLine(entry)) + [UInt8(ascii: "\n")]
+                    try await writer.write(ByteBuffer(bytes: line))
                 }
+            } onGracefulShutdown: {
+                log.end()
             }
             // A client that has seen the end may ask again.
             lease.end()

@@ -27,7 +27,7 @@ struct NotificationRoutes: Sendable {
     }
 
     private func act(_ request: Request) async throws -> Response {
-        let body = try await request.body.collect(upTo: ControlLimits.bodyBytesMax)
+        let body = try await request.wholeBody(bytesMax: ControlLimits.bodyBytesMax)
         let act = try API.ActBody(json: Array(body.readableBytesView))
         AuditScope.concerns(act.id, body: body)
         let answer = try await ask { () throws(OperatorRefusal) in

@@ -3,7 +3,6 @@
 internal import BghostModel
 internal import Glibc
 internal import NIOCore
-internal import Synchronization
 
 /// Closes a connection before anything is read from it, unless its client has a role.
 ///
@@ -14,14 +13,14 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
     private let access: ControlAccess
-    private let memberConnections: ConnectionCount
+    private let requests: OpenRequests
     private(set) var peer = PeerCredentials()
     private(set) var role: ControlRole?
     private var isMember = false
 
-    init(_ access: ControlAccess, _ memberConnections: ConnectionCount) {
+    init(_ access: ControlAccess, _ requests: OpenRequests) {
         self.access = access
-        self.memberConnections = memberConnections
+        self.requests = requests
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -43,18 +42,22 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
                 let descriptor = (try? pidfd.get()) ?? -1
                 defer { if descriptor >= 0 { close(descriptor) } }
                 guard case .success(let peer) = credentials,
-                    self.admits(peer, pidfd: descriptor)
+                    self.admits(peer, pidfd: descriptor, on: context.channel)
                 else { return context.close(promise: nil) }
                 context.fireChannelActive()
             }
         }
     }
 
-    private func admits(_ peer: PeerCredentials, pidfd: Int32) -> Bool {
+    private func admits(
+        _ peer: PeerCredentials,
+        pidfd: Int32,
+        on channel: any Channel
+    ) -> Bool {
         guard let role = access.role(of: peer, pidfd: pidfd) else { return false }
         isMember = peer.uid != 0 && peer.uid != geteuid()
         // Clients with read access must not use up the connections of the operator.
-        if isMember, !memberConnections.add() {
+        if isMember, !requests.add(member: ObjectIdentifier(channel)) {
             isMember = false
             return false
         }
@@ -63,29 +66,11 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if isMember { memberConnections.remove() }
+        if isMember { requests.remove(member: ObjectIdentifier(context.channel)) }
         isMember = false
         context.fireChannelInactive()
     }
 
     /// `SO_PEERPIDFD`, which glibc does not define yet.
     private static let peerPIDFD: CInt = 77
-}
-
-/// Counts the connections of members of the control group.
-final class ConnectionCount: Sendable {
-    private let count = Mutex(0)
-    private let most: Int
-
-    init(most: Int) { self.most = most }
-
-    func add() -> Bool {
-        count.withLock { count in
-            guard count < most else { return false }
-            count += 1
-            return true
-        }
-    }
-
-    func remove() { count.withLock { $0 -= 1 } }
 }

@@ -9,7 +9,7 @@ internal import NIOHTTPTypes
 ///
 /// A timeout between two reads would not suffice: a client that sends one byte per second could occupy one of
 /// the few connections. No deadline applies while a response is being prepared, because a client may wait for
-/// a run. No deadline applies to an endless response, such as a followed log; it buffers only a few lines.
+/// a run, nor to an endless response, such as a followed log, while it has nothing to send.
 final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -20,7 +20,6 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private let idleTime: TimeAmount
     private let stallTime: TimeAmount
     private var stall: Scheduled<Void>?
-    private var isEndless = false
     private var deadline: Scheduled<Void>?
     private var isReceiving = false
 
@@ -46,13 +45,17 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        stall?.cancel()
-        if !context.channel.isWritable, !isEndless {
-            stall = context.eventLoop.assumeIsolated().scheduleTask(in: stallTime) {
-                context.close(promise: nil)
-            }
-        }
+        watchStall(context)
         context.fireChannelWritabilityChanged()
+    }
+
+    /// Begins the client's time to read more, if there is more.
+    private func watchStall(_ context: ChannelHandlerContext) {
+        stall?.cancel()
+        guard !context.channel.isWritable else { return }
+        stall = context.eventLoop.assumeIsolated().scheduleTask(in: stallTime) {
+            context.close(promise: nil)
+        }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -69,12 +72,35 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .head(let head) = unwrapOutboundIn(data) {
-            isEndless = head.headerFields[.contentLength] == nil
-        }
+        switch unwrapOutboundIn(data) {
+        case .body(let body) where body.readableBytes > Self.pieceBytes:
+            return write(body, context, promise)
         // A response before the end of its request does not extend the request's time.
-        if case .end = unwrapOutboundIn(data), !isReceiving { arm(idleTime, context) }
+        case .end where !isReceiving: arm(idleTime, context)
+        case .head, .body, .end: break
+        }
         context.write(data, promise: promise)
+    }
+
+    /// The part of a body that a client must read in its time.
+    private static let pieceBytes = 128 << 10
+
+    /// Writes a large body in pieces, to see that the client reads.
+    private func write(
+        _ body: ByteBuffer,
+        _ context: ChannelHandlerContext,
+        _ promise: EventLoopPromise<Void>?
+    ) {
+        var rest = body
+        while rest.readableBytes > Self.pieceBytes,
+            let piece = rest.readSlice(length: Self.pieceBytes)
+        {
+            let written = context.eventLoop.makePromise(of: Void.self)
+            // After a failure the channel is closed.
+            written.futureResult.assumeIsolated().whenSuccess { self.watchStall(context) }
+            context.write(wrapOutboundOut(.body(piece)), promise: written)
+        }
+        context.write(wrapOutboundOut(.body(rest)), promise: promise)
     }
 
     private func arm(_ time: TimeAmount, _ context: ChannelHandlerContext) {

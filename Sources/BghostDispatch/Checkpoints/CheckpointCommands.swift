@@ -235,7 +235,7 @@ package final class CheckpointCommands {
         } else {
             turns[request, default: Turn()].loads += 1
         }
-        let stored = await history.ask { $0.checkpoint(ofRequest: request) }
+        let stored = await history.ask(isOwn: true) { $0.checkpoint(ofRequest: request) }
         turns[request]?.loads -= 1
         beginWaiting(with: request, afterSave: false)
         switch stored {

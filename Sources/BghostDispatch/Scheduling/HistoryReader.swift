@@ -18,6 +18,12 @@ package final class HistoryReader {
     /// The number of questions without an answer.
     private var open = 0
     private var isFinished = false
+    /// Whether a question is being answered.
+    private var isBusy = false
+    /// The host's own questions, such as the checkpoint that a run loads, and those of clients.
+    ///
+    /// Clients may ask many that take long, so the host's come first.
+    private var (own, others): ([@Sendable () -> Void], [@Sendable () -> Void]) = ([], [])
 
     /// - Parameter spawner: its thread answers while no other thread can be started; starts of workers
     ///   then wait for the question.
@@ -29,23 +35,38 @@ package final class HistoryReader {
 
     /// Asks the store, and returns on the caller's executor.
     ///
-    /// - Parameter question: called once, on another thread until ``finish()`` has returned.
+    /// - Parameters:
+    ///   - isOwn: whether a run waits for the answer, which then precedes the questions of clients.
+    ///   - question: called once, on another thread until ``finish()`` has returned.
     package nonisolated(nonsending) func ask<Answer: Sendable>(
+        isOwn: Bool = false,
         _ question: @escaping @Sendable (any Store) -> Answer
     ) async -> Answer {
         // The daemon has no runs any more, so nothing is late if this thread waits.
         guard !isFinished else { return question(store) }
         open += 1
         defer { open -= 1 }
-        return await withCheckedContinuation { continuation in
+        let answer = await withCheckedContinuation { continuation in
             let work: @Sendable () -> Void = { [store] in
                 continuation.resume(returning: question(store))
             }
-            if let thread = threads.thread(for: .history) {
-                thread.perform(work)
-            } else {
-                spawner.perform(work)
-            }
+            if isOwn { own.append(work) } else { others.append(work) }
+            answerNext()
+        }
+        isBusy = false
+        answerNext()
+        return answer
+    }
+
+    private func answerNext() {
+        guard !isBusy, !own.isEmpty || !others.isEmpty else { return }
+        isBusy = true
+        // As many wait as requests may be under way.
+        let work = own.isEmpty ? others.removeFirst() : own.removeFirst()
+        if let thread = threads.thread(for: .history) {
+            thread.perform(work)
+        } else {
+            spawner.perform(work)
         }
     }
 

@@ -65,8 +65,11 @@ final class RawConnection: Sendable {
     }
 
     /// One answer with its body; less if the other end closes first.
-    func receiveAnswer() -> String {
-        var bytes: [UInt8] = []
+    func receiveAnswer() -> String { receiveAnswer(after: []) }
+
+    /// The rest of an answer of which some has come.
+    func receiveAnswer(after start: [UInt8]) -> String {
+        var bytes = start
         var buffer = [UInt8](repeating: 0, count: 4096)
         while Self.length(ofAnswer: bytes).map({ bytes.count < $0 }) ?? true {
             let count = recv(fd, &buffer, buffer.count, 0)

@@ -72,6 +72,10 @@ extension Host {
         while !isAwaited() { await Task.yield() }
     }
 
+    func untilNobodyWaits() async {
+        while owners.supervisor.waiters.count > 0 { await Task.yield() }
+    }
+
     func holdPlugin() {
         let plugin = owners.plugins[0]
         plugin.problem = PluginProblem(

@@ -160,6 +160,9 @@ struct TestHost: Sendable {
     /// Waits until a client awaits the end of a request's run; of any run without a request.
     func untilAwaited(_ request: RunID? = nil) async { await host.untilAwaited(request) }
 
+    /// Returns when no client waits for a run.
+    func untilNobodyWaits() async { await host.untilNobodyWaits() }
+
     /// Lets requests wait from now on, as after a crash of the plugin's worker.
     func holdPlugin() async { await host.holdPlugin() }
 
@@ -222,6 +225,9 @@ struct TestHost: Sendable {
     ) {
         log.write(level, "", message, source: .handler, task: task, plugin: "storm", run: run)
     }
+
+    /// Whether a client follows the log.
+    var isFollowed: Bool { log.followersCount > 0 }
 
     /// Waits until this many clients follow the log.
     func untilFollowed(by count: Int) async {
