@@ -14,12 +14,21 @@ import Testing
         return caller
     }
 
+    /// Takes this many streams for each client.
+    private func taken(
+        _ count: Int,
+        for clients: [Caller?],
+        _ slots: FollowerSlots
+    ) throws -> [FollowerSlots.Lease] {
+        try clients.flatMap { client in
+            try (0..<count).map { _ in try slots.take(for: client) }
+        }
+    }
+
     @Test func `The 33rd stream is refused, and one that ends makes room`() throws {
         let slots = FollowerSlots()
-        var leases: [FollowerSlots.Lease] = []
-        for number in 0..<32 {
-            leases.append(try slots.take(for: caller(uid: UInt32(number / 8))))
-        }
+        let sessions = ["", "a", "b", "c"].map { caller(uid: 0, session: $0) }
+        var leases = try taken(8, for: sessions, slots)
         let refused = #expect(throws: ControlFault.self) {
             try slots.take(for: caller(uid: 99))
         }
@@ -38,23 +47,46 @@ import Testing
     @Test func `The ninth stream of one client is refused, and another client has its own`() throws
     {
         let slots = FollowerSlots()
-        var leases: [FollowerSlots.Lease] = []
-        let clients = [
-            nil, caller(uid: 1), caller(uid: 1, session: "a"), caller(uid: 1, session: "b"),
-        ]
-        for client in clients {
-            for _ in 0..<8 { leases.append(try slots.take(for: client)) }
-        }
+        let clients = [nil, caller(uid: 0), caller(uid: 0, session: "a"), caller(uid: 99)]
+        var leases = try taken(8, for: clients, slots)
         leases.removeLast(1)
         for (client, name) in zip(
             clients,
-            ["an unknown user", "user 1", "the session a of the dashboard"]
+            ["an unknown user", "user 0", "the session a of the dashboard"]
         ) {
             let refused = #expect(throws: ControlFault.self) { try slots.take(for: client) }
             #expect(
                 refused?.message == "\(name) follows 8 streams already, the most for one client"
             )
         }
+    }
+
+    @Test func `Further sessions of a member give it no more streams`() throws {
+        let slots = FollowerSlots()
+        let leases = try taken(
+            4,
+            for: ["", "a"].map { caller(uid: 99, session: $0) },
+            slots
+        )
+        let refused = #expect(throws: ControlFault.self) {
+            try slots.take(for: caller(uid: 99, session: "b"))
+        }
+        #expect(refused?.message == "user 99 follows 8 streams already, the most for one client")
+        withExtendedLifetime(leases) {}
+    }
+
+    @Test func `Members of the group leave half of the streams to operators`() throws {
+        let slots = FollowerSlots()
+        let members = try taken(8, for: [caller(uid: 98), caller(uid: 99)], slots)
+        let refused = #expect(throws: ControlFault.self) {
+            try slots.take(for: caller(uid: 97))
+        }
+        #expect(refused?.code == .tooManyFollowers)
+        #expect(refused?.message.contains("follow 16 streams already") == true)
+        let sessions = ["", "a"].map { caller(uid: 0, session: $0) }
+        let operators = try taken(8, for: sessions, slots)
+        #expect(slots.count == 32)
+        withExtendedLifetime((members, operators)) {}
     }
 
     @Test(.timeLimit(.minutes(5)))

@@ -327,8 +327,9 @@ extension FaultCode {
             "The daemon restarted or took up another manifest since the page before, so the list has "
                 + "another order now. Ask for the first page again, without a cursor."
         case .tooManyFollowers:
-            "The daemon serves at most 32 streams that go on with new lines, and 8 of one user or session "
-                + "of the dashboard. End one of them, or ask for lines without following them."
+            "The daemon serves at most 32 streams that go on with new lines: 16 of members of "
+                + "`host.controlGroup`, and 8 of one member, or of one session of an operator. End one of "
+                + "them, or ask for lines without following them."
         case .noSuchRoute: "The control API has no such path."
         case .bodyTooLarge: "A request to the control API has at most 256 KiB."
         case .stopping: "The daemon is stopping and ends what it was asked to wait for."

@@ -31,7 +31,7 @@ struct DashboardRoutes: Sendable {
 
     private func begin(_ request: Request) async throws -> Response {
         guard let dashboard else { throw Dashboard.absent }
-        let body = try await request.body.collect(upTo: Self.bodyBytesMax)
+        let body = try await request.wholeBody(bytesMax: Self.bodyBytesMax)
         let ticket = try API.TicketBody.read(Array(body.readableBytesView)).ticket
         let (session, caller) = try dashboard.begin(ticket: ticket)
         AuditScope.current?.acts(await UserNames.actor(caller, or: .dashboard))

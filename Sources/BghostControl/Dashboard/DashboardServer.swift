@@ -22,6 +22,7 @@ package struct DashboardServer: Service, CustomStringConvertible {
     private let notifications: (any NotificationControl)?
     private let dashboard: Dashboard
     private let limits: ControlLimits
+    private let requests: OpenRequests
     private let onVerb: @Sendable (ControlVerb) -> Void
     private let onReady: @Sendable (_ url: String) -> Void
     private let onFailure: @Sendable (String) -> Void
@@ -65,6 +66,7 @@ package struct DashboardServer: Service, CustomStringConvertible {
         self.notifications = notifications
         self.dashboard = dashboard
         self.limits = limits
+        requests = OpenRequests(most: limits.connectionsMax)
         self.onVerb = onVerb
         self.onReady = onReady
         self.onFailure = onFailure
@@ -96,7 +98,7 @@ package struct DashboardServer: Service, CustomStringConvertible {
         )
         let responder = routes.router(for: .dashboard).buildResponder()
         let (host, dashboard, onReady) = (host, dashboard, onReady)
-        return try HTTPServerBuilder.http1(configuration: .bounded(limits, first: [])).buildServer(
+        return try HTTPServerBuilder.http1(configuration: configuration).buildServer(
             configuration: ServerConfiguration(
                 address: .hostname(
                     dashboard.settings.listen.host,
@@ -120,7 +122,7 @@ package struct DashboardServer: Service, CustomStringConvertible {
                     // The server responds to this error unless a response has started.
                     throw error
                 } catch let fault as ControlFault {
-                    if Verbs.isVerb(request) || Self.token(request) != nil {
+                    if Verbs.isVerb(request) || Self.token(request.headers) != nil {
                         await VerbAudit(audit: host).refused(request, nil, .dashboard, fault.code)
                     }
                     response = Answer.fault(fault)
@@ -137,6 +139,12 @@ package struct DashboardServer: Service, CustomStringConvertible {
                 onReady("http://\(dashboard.settings.listen.authority(port: port))/")
             }
         )
+    }
+
+    private var configuration: HTTP1Channel.Configuration {
+        let connections = DashboardConnections(most: limits.connectionsMax)
+        let sessions = dashboard.sessions
+        return .bounded(limits, first: [DashboardConnectionHandler(connections, sessions)])
     }
 
     private func answer(
@@ -162,25 +170,30 @@ package struct DashboardServer: Service, CustomStringConvertible {
             endpoint.path == path && endpoint.method == request.method
         }
         if !isOpen {
-            let token = Self.token(request)
+            let token = Self.token(request.headers)
             guard let caller = token.flatMap(dashboard.sessions.caller) else {
                 throw ControlFault(
                     .noSession,
                     token == nil
                         ? "the request has no `Authorization: Bearer TOKEN`"
-                        : "the session has ended, or the daemon has been restarted",
+                        : "the session has ended, newer sessions took its place, or the daemon has"
+                            + " been restarted",
                     fix: "run `bghost dashboard`, and open its link"
                 )
             }
             (context.caller, context.token) = (caller, token)
         }
-        return try await Verbs.answer(request, by: context.caller, onVerb) { [context] in
-            try await respond(request, context)
+        let isMember = context.caller?.isMember ?? false
+        return try await requests.answer(isMember: isMember) { [context] in
+            try await Verbs.answer(request, by: context.caller, onVerb) {
+                try await respond(request, context)
+            }
         }
     }
 
-    private static func token(_ request: Request) -> String? {
-        guard let value = request.headers[.authorization] else { return nil }
+    /// The token in the head of a request.
+    static func token(_ fields: HTTPFields) -> String? {
+        guard let value = fields[.authorization] else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1])

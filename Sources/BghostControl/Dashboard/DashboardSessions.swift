@@ -35,7 +35,10 @@ final class DashboardSessions: Sendable {
     }
 
     static let ticketTime: Duration = .seconds(60)
-    /// How many tickets and sessions there can be; the one that would end first makes room.
+    /// How many tickets and sessions operators can have, and members of the control group as many again.
+    ///
+    /// At the limit the oldest of the same user makes room, and if it has none, the oldest of the user with
+    /// the most. So no member ends one of an operator, and none ends the only one of another user.
     static let ticketsMax = 64
     static let sessionsMax = 64
 
@@ -102,9 +105,7 @@ final class DashboardSessions: Sendable {
     ) -> Grant {
         let now = now()
         entries = entries.filter { $0.value.end > now }
-        if entries.count >= most, let first = entries.min(by: { $0.value.end < $1.value.end }) {
-            entries[first.key] = nil
-        }
+        Self.makeRoom(for: caller, most: most, in: &entries)
         let length = time.clampedNanoseconds
         let key = Self.makeKey()
         var caller = caller
@@ -116,6 +117,21 @@ final class DashboardSessions: Sendable {
             caller: caller,
             expiresAt: wall().addingClamped(Int64(clamping: length))
         )
+    }
+
+    private static func makeRoom(
+        for caller: Caller,
+        most: Int,
+        in entries: inout [String: Entry]
+    ) {
+        let users = Dictionary(
+            grouping: entries.filter { $0.value.caller.isMember == caller.isMember },
+            by: { $0.value.caller.peer.uid }
+        )
+        guard users.values.reduce(0, { $0 + $1.count }) >= most else { return }
+        let own = users[caller.peer.uid] ?? users.values.max { $0.count < $1.count } ?? []
+        guard let first = own.min(by: { $0.value.end < $1.value.end }) else { return }
+        entries[first.key] = nil
     }
 
     private static func makeKey() -> String {

@@ -19,6 +19,7 @@ struct DashboardServing: Sendable {
     /// Serves for the duration of the closure, and then until both have shut down in order.
     static func with(
         hosts: [String] = [],
+        limits: ControlLimits = ControlLimits(),
         onVerb: @escaping @Sendable (ControlVerb) -> Void = { _ in },
         _ body: @escaping @Sendable (DashboardServing) async throws -> Void
     ) async throws {
@@ -31,6 +32,7 @@ struct DashboardServing: Sendable {
             let server = DashboardServer(
                 host: serving.host.control,
                 dashboard: dashboard,
+                limits: limits,
                 onVerb: onVerb,
                 onReady: { _ in isReady.finish() },
                 onFailure: { Issue.record("\($0)") }
@@ -97,9 +99,9 @@ struct DashboardServing: Sendable {
         }
     }
 
-    /// Begins a session with a role.
-    func session(_ role: ControlRole = .operate) throws -> String {
-        let caller = Caller(peer: PeerCredentials(pid: 1, uid: 4711, gid: 1), role: role)
+    /// Begins a session of a user with a role.
+    func session(_ role: ControlRole = .operate, uid: UInt32 = 4711) throws -> String {
+        let caller = Caller(peer: PeerCredentials(pid: 1, uid: uid, gid: 1), role: role)
         let link = try dashboard.ticket(for: caller).url
         let ticket = try #require(link.split(separator: "#").last)
         return try dashboard.begin(ticket: String(ticket)).0.token
