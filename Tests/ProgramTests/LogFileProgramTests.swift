@@ -127,6 +127,37 @@ private let mayMount = (try? Command.run(["unshare", "--mount", "true"]).exitCod
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `Lines since a time go on with the new ones of a daemon that was restarted`() throws {
+        let path = try manifest()
+        let first = try TestDaemon(manifest: path, folder: folder)
+        // Their numbers are greater than those of the next daemon's lines.
+        for _ in 0..<8 {
+            #expect(try first.command(["trigger", "quiet.say", "--wait"]).exitCode == 0)
+        }
+        #expect(first.stop() == 0)
+        let second = try TestDaemon(manifest: path, folder: folder)
+        let follower = try RunningProgram(command: [
+            "sh", "-c",
+            "exec \(Artifact.path("bghost")) logs -f --since 1h --plugin quiet"
+                + " --state-dir \(second.state) >&2",
+        ])
+        #expect(follower.has(8, linesContaining: "err two"))
+        for text in ["one", "two"] {
+            let parameters = #"{"text":"\#(text) after the restart"}"#
+            let result = try second.command([
+                "trigger", "quiet.params", "--wait", "--parameters", parameters,
+            ])
+            #expect(result.exitCode == 0, "\(result)")
+            #expect(follower.line(containing: "\(text) after the restart") != nil)
+        }
+        follower.signal(SIGINT)
+        _ = follower.end()
+        follower.readAll()
+        #expect(follower.lines.count { $0.contains("out one") } == 8, "none comes twice")
+        #expect(second.stop() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `A killed daemon leaves no half line that is read as one`() throws {
         let path = try manifest(#""file": "bghost.log", "maxSize": "1MiB", "files": 2"#)
         for _ in 0..<5 {

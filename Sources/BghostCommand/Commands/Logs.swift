@@ -133,6 +133,14 @@ struct Logs: ClientCommand {
         _ client: ControlClient,
         _ console: Console
     ) async throws {
+        answer(try await page(query, client), console)
+    }
+
+    /// Asks until there are as many lines as wanted, or no more.
+    private func page(
+        _ query: ControlClient.LogQuery,
+        _ client: ControlClient
+    ) async throws -> API.LogLines {
         // A page has fewer lines than it may where the files have few that match.
         let limit = query.limit ?? 0
         var page = try await client.logs(query).value
@@ -145,7 +153,7 @@ struct Logs: ClientCommand {
             entries = page.entries + entries
         }
         page.entries = entries
-        answer(page, console)
+        return page
     }
 
     func answer(_ page: API.LogLines, _ console: Console) {
@@ -164,28 +172,39 @@ struct Logs: ClientCommand {
 
     // MARK: New lines
 
+    /// What names a line over restarts of the daemon, each of which numbers its lines from 1.
+    private struct LineKey: Hashable {
+        let time: Int64
+        let sequence: UInt64
+
+        init(_ entry: LogEntry) { (time, sequence) = (entry.time, entry.sequence) }
+    }
+
     private func showNew(
         _ query: ControlClient.LogQuery,
         _ client: ControlClient,
         _ console: Console
     ) async throws {
-        var query = query
-        var shown: UInt64 = 0
-        if query.since != nil {
-            let page = try await client.logs(query).value
-            if !page.note.isEmpty { console.remark("note: \(TerminalText.escaped(page.note))") }
-            for line in page.entries {
-                print(line.entry, APICoder.text(line), console)
-            }
-            // Lines that come between the two questions have greater numbers.
-            shown = page.entries.last?.sequence ?? 0
-            query.since = nil
-            query.limit = shown > 0 ? ControlLimits.logLinesMax : 0
+        guard query.since != nil else {
+            return try await client.followLogs(query) { print($0.value, $0.json, console) }
         }
+        // A line of this daemon, which the page may not have.
+        let newest = try await client.logs(ControlClient.LogQuery(limit: 1)).value.entries.last
+        let page = try await page(query, client)
+        if !page.note.isEmpty { console.remark("note: \(TerminalText.escaped(page.note))") }
+        for line in page.entries { print(line.entry, APICoder.text(line), console) }
+        let shown = Set(page.entries.map { LineKey($0.entry) })
+        var query = query
+        query.since = nil
+        // The daemon logs lines between the questions too.
+        query.limit = ControlLimits.logLinesMax
         try await client.followLogs(query) { answer in
-            guard answer.value.sequence > shown || shown == 0 else { return }
-            shown = 0
-            print(answer.value, answer.json, console)
+            let entry = answer.value
+            // After a restart between the questions, smaller numbers are of later lines.
+            let isOld =
+                newest.map { entry.sequence <= $0.sequence && entry.time <= $0.time } ?? false
+            guard !isOld, !shown.contains(LineKey(entry)) else { return }
+            print(entry, answer.json, console)
         }
     }
 
