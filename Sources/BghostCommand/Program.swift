@@ -115,7 +115,7 @@ package enum Program {
             if code == .success {
                 console.answer(text + "\n")
             } else if code == .validationFailure {
-                console.remark(text)
+                console.remark(escaped(text))
                 if asJSON { console.answer(json: usageFailure(error, text).json) }
             } else {
                 let failure = CommandFailure(
@@ -127,6 +127,12 @@ package enum Program {
             }
             return code.rawValue
         }
+    }
+
+    /// The lines of a message of the parser, which quotes arguments as they were given.
+    private static func escaped(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { TerminalText.escaped(String($0)) }.joined(separator: "\n")
     }
 
     /// The error for an invalid command line; the text form prints the usage below it.

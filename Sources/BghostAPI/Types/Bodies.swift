@@ -48,8 +48,8 @@ extension API.SubmitBody: RequestBody {
     package static let integerKeys: Set<String> = ["priority"]
 
     package static let rules = [
-        "earliestBegin": "is not a time as RFC 3339 has it",
-        "latestBegin": "is not a time as RFC 3339 has it",
+        "earliestBegin": "is not a time from 1677 to 2262 as RFC 3339 has it",
+        "latestBegin": "is not a time from 1677 to 2262 as RFC 3339 has it",
         "toleranceSeconds": "is not a number from 0 to 2592000",
         "onConflict": "is none of "
             + Submission.Conflict.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "),

@@ -88,7 +88,9 @@ struct Submit: ClientCommand {
 
     static func time(from text: String) throws -> Int64 {
         guard let time = time(from: text, now: unixNow()) else {
-            throw ValidationError("'\(text)' is no time such as 2026-11-21T16:30:00Z or +30s")
+            throw ValidationError(
+                "'\(text)' is no time such as 2026-11-21T16:30:00Z or +30s, from 1677 to 2262"
+            )
         }
         return time
     }

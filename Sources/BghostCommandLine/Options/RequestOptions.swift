@@ -22,26 +22,51 @@ package struct RequestOptions: ParsableArguments {
     package func parametersText() throws -> String {
         guard let parameters else { return "{}" }
         let text = try Self.text(of: parameters)
-        do {
+        do throws(JSONError) {
             let node = try JSONReader.parse(text)
             guard node.object != nil else { throw JSONError(.notAnObject, at: node.span) }
             return node.text
         } catch {
-            throw CommandFailure(
-                .usage,
-                code: FaultCode.badParameters.rawValue,
-                "--parameters: \(TerminalText.escaped("\(error)"))",
-                fix: #"give one JSON object, such as '{"city":"Paris"}'"#
-            )
+            throw Self.malformed("\(error)")
         }
     }
 
     /// What the option gives: its own text, or that of the file after `@`.
     package static func text(of parameters: String) throws -> String {
-        try parameters.hasPrefix("@") ? contents(of: String(parameters.dropFirst())) : parameters
+        guard parameters.hasPrefix("@") else {
+            guard !isRepaired(parameters) else { throw malformed("the argument is not UTF-8") }
+            return parameters
+        }
+        let bytes = try contents(of: String(parameters.dropFirst()))
+        // Decoding without validation would replace bytes silently.
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        do throws(JSONError) {
+            return try JSONReader.parse(bytes).text
+        } catch {
+            // It names the first of the bytes.
+            throw malformed("\(error)")
+        }
     }
 
-    private static func contents(of path: String) throws -> String {
+    /// Whether Swift may have replaced bytes of the text that are not UTF-8, as it does in all arguments.
+    private static func isRepaired(_ text: String) -> Bool {
+        guard text.unicodeScalars.contains("\u{FFFD}") else { return false }
+        let arguments = CommandLine.unsafeArgv
+        return (0..<Int(CommandLine.argc)).contains { index in
+            arguments[index].map { String(validatingCString: $0) == nil } ?? false
+        }
+    }
+
+    private static func malformed(_ reason: String) -> CommandFailure {
+        CommandFailure(
+            .usage,
+            code: FaultCode.badParameters.rawValue,
+            "--parameters: \(TerminalText.escaped(reason))",
+            fix: #"give one JSON object, such as '{"city":"Paris"}'"#
+        )
+    }
+
+    private static func contents(of path: String) throws -> [UInt8] {
         let name = TerminalText.escaped(path)
         let fd = path == "-" ? dup(0) : open(path, O_RDONLY | O_CLOEXEC)
         guard fd >= 0 else { throw unreadable(name, errno) }
@@ -52,7 +77,7 @@ package struct RequestOptions: ParsableArguments {
             let count = read(fd, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw unreadable(name, errno) }
-            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            guard count > 0 else { return bytes }
             bytes += buffer[..<count]
         }
         throw CommandFailure(
