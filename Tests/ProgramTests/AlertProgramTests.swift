@@ -177,7 +177,8 @@ import Testing
         let path = try manifest(
             host: """
                 {"alerts": {"to": [
-                  {"webhook": "\(server.url)/hook"}, {"ntfy": "\(server.url)/topic", "token": "t"},
+                  {"webhook": "\(server.url)?key=geheim"},
+                  {"ntfy": "\(server.url)/topic", "token": "t"},
                   {"command": ["/bin/sh", "-c", "cat > \(mail)"], "to": "ops@example.org"},
                   {"command": ["/bin/sh", "-c", "echo no route; exit 75"]}]}}
                 """
@@ -194,7 +195,8 @@ import Testing
         #expect(lines[3].contains("command /bin/sh (2): exit 75: no route"))
         let text = String(decoding: try File.read(mail), as: UTF8.self)
         #expect(text.hasPrefix("To: ops@example.org\nSubject: bghost on "))
-        #expect(!answer.output.contains("/hook"), "addresses of webhooks are secrets")
+        let isSecret = ["geheim", "/topic"].allSatisfy { !answer.output.contains($0) }
+        #expect(isSecret, "addresses of webhooks are secrets: \(answer.output)")
         #expect(daemon.stop() == 0)
         server.stop()
     }

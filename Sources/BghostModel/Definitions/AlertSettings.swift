@@ -51,10 +51,12 @@ package enum AlertReceiver: Equatable, Sendable {
         }
     }
 
-    /// The scheme, host and port of a URL.
+    /// The scheme, host and port of a URL: a path, a query, a fragment and a user may be secret.
     private static func server(of url: String) -> String {
-        url.split(separator: "/", omittingEmptySubsequences: false).prefix(3)
-            .joined(separator: "/")
+        let scheme = ["https://", "http://"].first { url.hasPrefix($0) } ?? ""
+        let authority = url.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+        let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        return scheme + host
     }
 }
 
