@@ -20,6 +20,9 @@ package final class HTTPAlertTransport: AlertTransport {
     private static let ntfyBytesMax = 4000
     /// The most bytes of an answer that are read.
     private static let answerBytesMax = 64 << 10
+    /// How often the fetcher asks whether it may reach a server before it follows a redirect: when it begins, and
+    /// before it connects.
+    private static let asksBeforeRedirect = 2
     /// The most bytes of reasons in an address, for Uptime Kuma.
     private static let queryBytesMax = 512
 
@@ -126,15 +129,19 @@ package final class HTTPAlertTransport: AlertTransport {
         )
     }
 
-    /// Any status of success is one; a redirect may not lead to another server, which would get secrets.
+    /// Any status of success is one.
+    ///
+    /// A redirect may not lead to another server, which would get secrets. One of a POST is not followed at all:
+    /// most of them repeat it as a GET without its body, and a page that answers says nothing about the message.
     private func exchange(_ request: FetchRequest) async -> Result<String, AlertFailure> {
-        let server = Mutex<String?>(nil)
+        let isPost = request.method == "POST"
+        let servers = Mutex<[String]>([])
         do throws(FetchFailure) {
             let response = try await fetcher.fetch(request) { host, port in
-                server.withLock { known in
-                    let target = "\(host):\(port)"
-                    if known == nil { known = target }
-                    return known == target
+                servers.withLock { servers in
+                    servers.append("\(host):\(port)")
+                    let isRedirect = servers.count > Self.asksBeforeRedirect
+                    return servers.first == servers.last && !(isPost && isRedirect)
                 }
             }
             guard (200..<300).contains(response.status) else {
@@ -142,12 +149,17 @@ package final class HTTPAlertTransport: AlertTransport {
             }
             return .success("it answered \(response.status)")
         } catch {
-            if case .permissionDenied = error {
-                return .failure(
-                    AlertFailure("it redirects to another server, which is not followed")
-                )
+            guard case .permissionDenied = error else {
+                return .failure(AlertFailure(error.description))
             }
-            return .failure(AlertFailure(error.description))
+            let isElsewhere = servers.withLock { Set($0).count > 1 }
+            return .failure(
+                AlertFailure(
+                    isElsewhere
+                        ? "it redirects to another server, which is not followed"
+                        : "it redirects to another address, which is not followed: name that one"
+                )
+            )
         }
     }
 }

@@ -108,6 +108,34 @@ import Testing
         #expect(failure.reason.contains("127.0.0.1:1") && !failure.reason.contains("secret"))
     }
 
+    @Test(.timeLimit(.minutes(5)), arguments: [301, 302, 303, 307, 308])
+    func `A redirect makes no page of a message, and leads a heartbeat on`(
+        status: Int
+    ) async throws {
+        let server = try HTTPReceiver()
+        server.start()
+        defer { server.stop() }
+        let location = "Location: \(server.url)/login"
+        let hook = AlertReceiver.webhook(url: server.url + "/hook", headers: [], secret: nil)
+        server.answer([status], headers: [location])
+        guard case .failure(let failure) = try await send(hook) else {
+            Issue.record("the page took the message")
+            return
+        }
+        #expect(failure.reason.contains("redirects to another address"))
+        let transport = HTTPAlertTransport()
+        server.answer([status], headers: [location])
+        #expect(await !transport.beat(server.url + "/ping", reasons: "x").isSuccess)
+        server.answer([status], headers: [location])
+        #expect(await transport.beat(server.url + "/ping", reasons: "").isSuccess)
+        await transport.shutDown()
+        #expect(
+            server.requests.map { "\($0.method) \($0.target)" } == [
+                "POST /hook", "POST /ping/fail", "GET /ping", "GET /login",
+            ]
+        )
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `A heartbeat is as healthchecks.io and Uptime Kuma want it`() async throws {
         let server = try HTTPReceiver()
