@@ -45,16 +45,17 @@ struct Delivery: TaskHandler {
         var receipts: [Receipt] = []
         var failures: [String] = []
         var retry: RetryLater?
-        for sink in sinks where !sent.contains(sink.name) {
+        let names = Self.names(sinks)
+        for (sink, name) in zip(sinks, names) where !sent.contains(name) {
             do {
                 receipts.append(try await sink.send(notification, context))
-                if sinks.count > 1 { sent.add(sink.name) }
-                context.log(.info, "\(sink.name) has it: \(notification.headline)")
+                if sinks.count > 1 { sent.add(name) }
+                context.log(.info, "\(name) has it: \(notification.headline)")
             } catch let error as RetryLater {
                 retry = error
-                failures.append("\(sink.name): \(error.reason)")
+                failures.append("\(name): \(error.reason)")
             } catch {
-                failures.append("\(sink.name): \(error)")
+                failures.append("\(name): \(error)")
                 if error is CancellationError { throw error }
             }
         }
@@ -66,8 +67,18 @@ struct Delivery: TaskHandler {
         return Result(
             status: only?.status,
             message: only?.message,
-            sinks: sinks.count > 1 ? sinks.map(\.name) : nil
+            sinks: sinks.count > 1 ? names : nil
         )
+    }
+
+    /// The names of sinks, with a number where an earlier one has the same name.
+    private static func names(_ sinks: [any Sink]) -> [String] {
+        var counts: [String: Int] = [:]
+        return sinks.map { sink in
+            let count = counts[sink.name, default: 0] + 1
+            counts[sink.name] = count
+            return count == 1 ? sink.name : "\(sink.name) (\(count))"
+        }
     }
 
     private func sinks(_ context: TaskContext) throws -> [any Sink] {

@@ -5,7 +5,7 @@ import FoundationEssentials
 
 /// A destination of notifications.
 protocol Sink: Sendable {
-    /// The same from run to run, and no secret.
+    /// The same from run to run, and no secret; several sinks may have the same.
     var name: String { get }
 
     /// - Throws: `RetryLater` if it may work another time.

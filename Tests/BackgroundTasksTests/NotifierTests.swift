@@ -102,6 +102,24 @@ import Testing
         #expect(try BghostTestSupport.File.list(folder.path).isEmpty)
     }
 
+    @Test func `Sinks of one name all get it, and a retry tells them apart`() async throws {
+        let folder = try TemporaryDirectory()
+        let host = ScriptedHost()
+        host.onFetch.withLock { $0 = { $0.end(http: $0.url == "http://b/" ? 503 : 200) } }
+        let sinks = ["a", "b"].map { #"{"type":"ntfy","server":"http://\#($0)/","topic":"t"}"# }
+            .joined(separator: ",")
+        let first = try await deliver(host, sinks, directory: folder.path)
+        #expect(first.status == BG_E_RETRY)
+        host.onFetch.withLock { $0 = { $0.end(http: 200) } }
+        let second = try await deliver(host, sinks, directory: folder.path)
+        #expect(second == Ending(status: BG_OK, payload: #"{"sinks":["ntfy t","ntfy t (2)"]}"#))
+        #expect(
+            host.state.withLock { $0.fetches }.map(\.url) == [
+                "http://a/", "http://b/", "http://b/",
+            ]
+        )
+    }
+
     @Test func `A list of deliveries that cannot be read is replaced, with a warning`() async throws
     {
         let folder = try TemporaryDirectory()
