@@ -105,11 +105,10 @@ extension AlertTable {
             if state == .firing { alerts[number]?.beginnings.append(now) }
             alerts[number]?.isTold = true
             alerts[number]?.toldAt = now
-            alerts[number]?.due = repeatDue
-            arm(number)
+            setDue(number, repeatDue)
         case .resolved:
             alerts[number]?.isTold = false
-            alerts[number]?.due = nil
+            setDue(number, nil)
         }
     }
 
@@ -141,14 +140,17 @@ extension AlertTable {
         switch state {
         case .firing:
             _ = alerts[number]?.beginnings.popLast()
-            alerts[number]?.due = nil
+            setDue(number, nil)
             guard alerts[number]?.isFiring == false else { return }
             unstore(number)
             dropIfQuiet(number, now: now)
         case .still:
             // It is told again although its period has not passed.
             alerts[number]?.toldAt = .min
-        case .resolved: break
+        case .resolved:
+            // It fires again, and the receivers never knew that it did not.
+            guard let alert = alerts[number], alert.isFiring else { return }
+            setDue(number, alert.toldAt.addingClamped(repeatPeriod))
         }
     }
 

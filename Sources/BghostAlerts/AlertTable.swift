@@ -96,12 +96,11 @@ package struct AlertTable: Sendable {
                 // An end that was not told yet never happened for the receivers.
                 if !alert.isTold { alert.since = now }
                 count(key.rule, 1)
-                alert.due = alert.isTold ? alert.toldAt.addingClamped(repeatPeriod) : nil
             }
             alerts[number] = alert
             guard isNew else { return false }
+            setDue(number, alert.isTold ? alert.toldAt.addingClamped(repeatPeriod) : nil)
             store(number)
-            arm(number)
             if !alert.isTold { addNews(number, now: now, after: digest) }
             return true
         }
@@ -130,8 +129,8 @@ package struct AlertTable: Sendable {
         count(key.rule, -1)
         if !alert.isTold {
             alert.isNews = false
-            alert.due = nil
             alerts[number] = alert
+            setDue(number, nil)
             // The receivers may not learn of its end before this; then they are told again.
             guard underWay[alert.message] == nil else {
                 store(number)
@@ -143,28 +142,26 @@ package struct AlertTable: Sendable {
         }
         let recent = alert.beginnings.filter { $0 > now.subtractingClamped(repeatPeriod) }
         alert.beginnings = recent
+        alerts[number] = alert
+        store(number)
         if recent.count >= Self.beginningsMax {
             // It comes and goes: its end counts only if it lasts.
-            alert.due = now.addingClamped(max(digest, repeatPeriod / 4))
-            alerts[number] = alert
-            store(number)
-            arm(number)
+            setDue(number, now.addingClamped(max(digest, repeatPeriod / 4)))
         } else {
-            alert.due = nil
-            alerts[number] = alert
-            store(number)
+            setDue(number, nil)
             addNews(number, now: now, after: digest)
         }
         return true
     }
 
-    /// Ends all alerts that are not in a set, such as those of tasks that the manifest no longer has.
-    package mutating func clear(now: Int64, where isGone: (AlertKey) -> Bool) {
+    /// Ends some alerts, such as those of tasks that the manifest no longer has.
+    ///
+    /// - Returns: what has ended.
+    @discardableResult
+    package mutating func clear(now: Int64, where isGone: (AlertKey) -> Bool) -> [AlertKey] {
         alertsVisited += numbers.count
-        for (key, number) in numbers.sorted(by: { $0.value < $1.value })
-        where alerts[number]?.isFiring == true && isGone(key) {
-            clear(key, now: now)
-        }
+        let gone = numbers.sorted { $0.value < $1.value }.map(\.key).filter(isGone)
+        return gone.filter { clear($0, now: now) }
     }
 
     // MARK: Recovery
@@ -195,18 +192,22 @@ package struct AlertTable: Sendable {
         }
         alert.isUncertain = alert.isFiring
         if alert.isFiring { count(row.key.rule, 1) }
-        if alert.isTold, alert.isFiring { alert.due = alert.toldAt.addingClamped(repeatPeriod) }
         alerts[number] = alert
-        arm(number)
+        if alert.isTold, alert.isFiring {
+            setDue(number, alert.toldAt.addingClamped(repeatPeriod))
+        }
         if !alert.isTold || !alert.isFiring { addNews(number, now: now, after: digest) }
     }
 
     /// Ends the recovered alerts whose conditions were not found again.
-    package mutating func settle(now: Int64) {
-        let gone = alerts.values.filter(\.isUncertain).map(\.key)
+    ///
+    /// - Returns: what has ended.
+    @discardableResult
+    package mutating func settle(now: Int64) -> [AlertKey] {
+        let uncertain = Set(alerts.values.filter(\.isUncertain).map(\.key))
         // What has not been tried again yet may still hold.
-        for key in gone where key.rule != .receiver && !key.rule.isAboutFleet {
-            clear(key, now: now)
+        return clear(now: now) {
+            uncertain.contains($0) && $0.rule != .receiver && !$0.rule.isAboutFleet
         }
     }
 
@@ -234,6 +235,19 @@ package struct AlertTable: Sendable {
         guard alerts[number]?.isNews == false else { return }
         alerts[number]?.isNews = true
         news.append(number)
+    }
+
+    /// Sets when an alert becomes news; an earlier date no longer counts.
+    ///
+    /// - Parameter date: Unix nanoseconds; `nil` for never.
+    mutating func setDue(_ number: UInt64, _ date: Int64?) {
+        // The heap of dates has no negative ones.
+        let date = date.map { max(0, $0) }
+        let old = alerts[number]?.due
+        guard old != date else { return }
+        alerts[number]?.due = date
+        if old != nil { dates.forget { [alerts] in alerts[$0]?.due == Int64(clamping: $1) } }
+        arm(number)
     }
 
     mutating func arm(_ number: UInt64) {
@@ -273,41 +287,12 @@ package struct AlertTable: Sendable {
             underWay[alert.message] == nil
         else { return }
         guard let last = alert.beginnings.last, last > now.subtractingClamped(repeatPeriod) else {
+            setDue(number, nil)
             alerts[number] = nil
             numbers[alert.key] = nil
             return
         }
-        let due = last.addingClamped(repeatPeriod)
-        alerts[number]?.due = due
-        arm(number)
-    }
-
-    // MARK: Questions
-
-    /// An alert for people.
-    package struct Status: Equatable, Sendable {
-        package var key: AlertKey
-        package var since: Int64
-        package var detail: String
-        /// When a receiver last took a message about it; `nil` if none did.
-        package var toldAt: Int64?
-    }
-
-    /// The alerts that fire, the oldest first.
-    package var statuses: [Status] {
-        alerts.values.filter(\.isFiring)
-            .sorted {
-                ($0.since, $0.key.rule.rawValue, $0.key.subject)
-                    < ($1.since, $1.key.rule.rawValue, $1.key.subject)
-            }
-            .map {
-                Status(
-                    key: $0.key,
-                    since: $0.since,
-                    detail: $0.detail,
-                    toldAt: $0.confirmedAt
-                )
-            }
+        setDue(number, last.addingClamped(repeatPeriod))
     }
 }
 
@@ -317,7 +302,7 @@ extension AlertTable.Alert {
         endedAt = endedAt?.addingClamped(step)
         toldAt = toldAt.addingClamped(step)
         confirmedAt = confirmedAt?.addingClamped(step)
-        due = due?.addingClamped(step)
+        due = due.map { max(0, $0.addingClamped(step)) }
         beginnings = beginnings.map { $0.addingClamped(step) }
     }
 }

@@ -81,10 +81,10 @@ extension ExpectationWatch {
         let lasted = Int64(clamping: now.monotonic.since(run.startedAt))
         let left = Self.nanoseconds(runtime).subtractingClamped(lasted)
         guard left <= 0 else {
-            // The wall clock is faster.
+            // The wall clock is faster, or a reload permits more.
             let date = arm(.run(id), at: now.unix.addingClamped(left))
             runs[id]?.number = date
-            return []
+            return noLongerLong(id, of: run.task)
         }
         subjects[run.task]?.longRuns.insert(id)
         return [

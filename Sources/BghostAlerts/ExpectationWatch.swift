@@ -56,6 +56,7 @@ package struct ExpectationWatch: Sendable {
     struct ActiveRun: Sendable {
         let task: String
         let startedAt: MonotonicInstant
+        /// The number of the date at which it is compared; 0 if it may take as long as it wants.
         var number: UInt64
     }
 
@@ -82,9 +83,16 @@ package struct ExpectationWatch: Sendable {
     /// Whether anything of a task is watched.
     package func watches(_ task: String) -> Bool { subjects[task] != nil }
 
-    /// The watched tasks whose requests should start in time.
+    /// The tasks whose requests should start in time, without those whose own request is watched.
     package var tasksWithStart: [String] {
-        subjects.values.filter { $0.expectation.start != nil }.map(\.name)
+        subjects.values
+            .filter { $0.expectation.start != nil && $0.waiting[$0.name] == nil }
+            .map(\.name)
+    }
+
+    /// How late a request of a task may start, nanoseconds; `nil` if that is not watched.
+    package func start(of task: String) -> Int64? {
+        subjects[task]?.expectation.start.map(Self.nanoseconds)
     }
 
     /// The changes to store since the last call.
@@ -93,98 +101,29 @@ package struct ExpectationWatch: Sendable {
         return changes
     }
 
-    // MARK: The manifest
-
-    /// Takes over what an earlier daemon stored; call it before ``define(_:now:)``.
-    package mutating func recover(_ rows: [TaskProgress], now: Int64) {
-        for row in rows {
-            var progress = row
-            progress.since = min(row.since, now)
-            progress.lastSuccess = row.lastSuccess.map { min($0, now) }
-            var subject = Subject(
-                name: row.task,
-                expectation: TaskExpectation(),
-                progress: progress
-            )
-            subject.storedSuccess = progress.lastSuccess
-            // Later successes may not be stored.
-            subject.slack = .max
-            subjects[row.task] = subject
-        }
-    }
-
-    /// Watches the tasks of a manifest from now on.
-    package mutating func define(
-        _ tasks: [(name: String, expectation: TaskExpectation)],
-        now: Int64
-    ) -> [Finding] {
-        let wanted = tasks.filter { !$0.expectation.isEmpty }
-        let names = Set(wanted.map(\.name))
-        var findings: [Finding] = []
-        for name in subjects.keys.sorted() where !names.contains(name) {
-            findings += forget(name)
-        }
-        for (name, expectation) in wanted {
-            let isNew = subjects[name] == nil
-            var subject =
-                subjects[name]
-                ?? Subject(
-                    name: name,
-                    expectation: expectation,
-                    progress: TaskProgress(task: name, since: now)
-                )
-            subject.expectation = expectation
-            if isNew { changes.append(.progress(subject.progress)) }
-            if let every = expectation.every {
-                if subject.slack == .max {
-                    subject.slack = TaskProgress.slack(every: Self.nanoseconds(every))
-                }
-            } else {
-                findings.append(.clear(AlertKey(.noSuccess, name)))
-            }
-            subjects[name] = subject
-            armSuccess(name)
-            findings += compareFailures(name)
-            if expectation.start == nil { findings += endWaiting(name) }
-            if expectation.runtime == nil { findings += endRuns(name) }
-        }
-        return findings
-    }
-
-    mutating func forget(_ name: String) -> [Finding] {
-        var findings = endWaiting(name) + endRuns(name)
-        findings += [.noSuccess, .failures].map { .clear(AlertKey($0, name)) }
-        subjects[name] = nil
-        changes.append(.unwatched(task: name))
-        return findings
-    }
-
-    mutating func endWaiting(_ name: String) -> [Finding] {
-        for number in subjects[name]?.waiting.values.map(\.number).sorted() ?? [] { disarm(number) }
-        subjects[name]?.waiting = [:]
-        subjects[name]?.late = []
-        return [.clear(AlertKey(.lateStart, name))]
-    }
-
-    mutating func endRuns(_ name: String) -> [Finding] {
-        for (id, run) in runs where run.task == name {
-            runs[id] = nil
-            disarm(run.number)
-        }
-        subjects[name]?.longRuns = []
-        return [.clear(AlertKey(.longRun, name))]
-    }
-
     // MARK: Runs
 
     /// A handler has started.
     package mutating func started(_ run: RunID, of task: String, now: Moment) {
-        guard let runtime = subjects[task]?.expectation.runtime else { return }
-        let number = arm(
-            .run(run),
-            at: now.unix.addingClamped(Self.nanoseconds(runtime))
-        )
-        runs[run] = ActiveRun(task: task, startedAt: now.monotonic, number: number)
+        guard let subject = subjects[task] else { return }
+        let number = subject.expectation.runtime.map {
+            arm(.run(run), at: now.unix.addingClamped(Self.nanoseconds($0)))
+        }
+        runs[run] = ActiveRun(task: task, startedAt: now.monotonic, number: number ?? 0)
+    }
+
+    /// A run has ended, whatever its outcome and whether its task is still watched.
+    package mutating func ended(_ run: RunID) -> [Finding] {
+        guard let ended = runs.removeValue(forKey: run) else { return [] }
+        disarm(ended.number)
+        return noLongerLong(run, of: ended.task)
+    }
+
+    mutating func noLongerLong(_ run: RunID, of task: String) -> [Finding] {
+        guard subjects[task]?.longRuns.remove(run) != nil,
+            subjects[task]?.longRuns.isEmpty == true
+        else { return [] }
+        return [.clear(AlertKey(.longRun, task))]
     }
 
     /// A run has ended, with its handler or without.
@@ -199,15 +138,7 @@ package struct ExpectationWatch: Sendable {
         _ message: String,
         now: Int64
     ) -> [Finding] {
-        var findings: [Finding] = []
-        if let ended = runs.removeValue(forKey: run) {
-            disarm(ended.number)
-            if subjects[task]?.longRuns.remove(run) != nil,
-                subjects[task]?.longRuns.isEmpty == true
-            {
-                findings.append(.clear(AlertKey(.longRun, task)))
-            }
-        }
+        var findings = ended(run)
         guard var subject = subjects[task], let succeeded else { return findings }
         if succeeded {
             let isFirst = subject.progress.failures > 0 || subject.storedSuccess == nil

@@ -15,145 +15,19 @@ import Synchronization
 import Testing
 
 private let second: Int64 = 1_000_000_000
-private let start: Int64 = 1_790_000_000 * second
+private let start = AlertOwnersFixture.start
 
 /// The owners that tell of trouble: with a clock and receivers of the test, and without a process.
 @Suite struct AlertMonitorTests {
     static let hook = AlertReceiver.webhook(url: "https://a.example/x", headers: [], secret: nil)
     static let topic = AlertReceiver.ntfy(url: "https://b.example/y", token: nil)
 
-    private struct Owners {
-        let wall: AlertClock
-        let transport: ScriptedTransport
-        let store: ScriptedStore
-        let log: HostLog
-        let deadlines: Deadlines
-        let dispatcher: Dispatcher
-        let commits: CommitQueue
-        let alerts: AlertOwners
-        let notifications: NotificationDelivery
-        let dates: DateWatch
-        let intake: RequestIntake
-
-        init(_ reactor: Reactor, _ manifest: Manifest) throws {
-            let (wall, transport) = (AlertClock(start), ScriptedTransport())
-            let (store, log) = (ScriptedStore(), HostLog())
-            (self.wall, self.transport, self.store, self.log) = (wall, transport, store, log)
-            store.answerAtOnce(.success(()))
-            let clock = DaemonClock(
-                reactor,
-                machineWall: { wall.now.withLock { $0 } },
-                machineSlept: { wall.slept }
-            )
-            deadlines = Deadlines(reactor)
-            commits = CommitQueue(store, reactor: reactor, log: log, deadLettersMax: 10)
-            dispatcher = Dispatcher(
-                SampleManifest.settings(manifest),
-                moment: { clock.moment },
-                recorder: nil
-            )
-            intake = RequestIntake(dispatcher, commits)
-            dates = DateWatch(clock, deadlines, dispatcher, log: log) { _ in nil }
-            notifications = NotificationDelivery(
-                nil,
-                manifestPath: "tasks.json",
-                dispatcher,
-                commits,
-                intake,
-                dates,
-                clock,
-                log: log
-            )
-            var retries = AlertRetries()
-            retries.delayMin = 1_000_000
-            retries.delayMax = 2_000_000
-            retries.attemptsMax = 5
-            alerts = AlertOwners(
-                dispatcher,
-                commits,
-                clock,
-                deadlines,
-                notifications,
-                reactor: reactor,
-                spawner: try Spawner(),
-                transport: transport,
-                log: log,
-                retries: retries
-            ) { .utc }
-            commits.begin(
-                mayBlock: { false },
-                onPressure: { _ in },
-                onHealth: { [alerts] in alerts.monitor.storeChanged() }
-            )
-        }
-
-        func setProblem(_ problem: String?) {
-            dispatcher.decide { scheduler, now, effects in
-                scheduler.plugin(0, hasProblem: problem, now: now, &effects)
-            }
-        }
-
-        /// Moves the clock, and lets the owner see that.
-        func pass(_ seconds: Int64) {
-            wall.move(seconds)
-            alerts.deadlinePassed(.alerts)
-        }
-
-        func ended(_ outcome: Outcome, number: UInt64 = 1) {
-            var record = RunRecord(
-                id: RunID(high: 1, low: number),
-                request: RunID(high: 2, low: number),
-                task: "backup",
-                plugin: "plugin",
-                limits: RunLimits(kind: .refresh),
-                submittedAt: start
-            )
-            record.outcome = outcome
-            record.message = outcome == .succeeded ? "" : "no route"
-            commits.commit([.runEnded(record, then: .consumed)])
-        }
-
-        /// The titles that a receiver got.
-        func titles(_ receiver: AlertReceiver) -> [String] {
-            transport.sent.filter { $0.receiver == receiver }.map(\.delivery.text.title)
-        }
-
-        func events() -> [String] {
-            log.entries(matching: LogFilter(), limit: 100).map(\.event)
-        }
-    }
-
-    private static func manifest(
-        _ receivers: [AlertReceiver] = [hook],
-        mute: [String] = [],
-        heartbeat: Bool = false,
-        _ change: (inout TaskDefinition) -> Void = { _ in }
-    ) throws -> Manifest {
-        var manifest = SampleManifest.make { task in
-            task.expect = TaskExpectation(failures: 2)
-            change(&task)
-        }
-        var settings = AlertSettings()
-        settings.receivers = receivers
-        settings.digest = .seconds(10)
-        settings.repeatPeriod = .seconds(3600)
-        for window in mute { _ = settings.mute.add(try MuteWindow(window)) }
-        manifest.host.alerts = settings
-        if heartbeat { manifest.host.heartbeat = HeartbeatSettings(url: "https://c.example/z") }
-        return manifest
-    }
-
-    private static func begin(_ owners: Owners, _ manifest: Manifest) {
-        owners.alerts.begin(manifest)
-        owners.alerts.monitor.settle()
-    }
-
     @Test(.timeLimit(.minutes(5)))
     func `Failures in a row are told once, and their end once`() async throws {
-        let manifest = try Self.manifest()
+        let manifest = try AlertOwnersFixture.manifest()
         try await ReactorActor.run { actor in
-            let owners = try Owners(actor.reactor, manifest)
-            Self.begin(owners, manifest)
+            let owners = try AlertOwnersFixture(actor.reactor, manifest)
+            owners.begin(manifest)
             owners.ended(.failed)
             owners.ended(.failed)
             #expect(owners.events().contains("alert.firing"))
@@ -176,10 +50,10 @@ private let start: Int64 = 1_790_000_000 * second
 
     @Test(.timeLimit(.minutes(5)))
     func `A receiver that fails does not delay others, which are told of it`() async throws {
-        let manifest = try Self.manifest([Self.hook, Self.topic])
+        let manifest = try AlertOwnersFixture.manifest([Self.hook, Self.topic])
         try await ReactorActor.run { actor in
-            let owners = try Owners(actor.reactor, manifest)
-            Self.begin(owners, manifest)
+            let owners = try AlertOwnersFixture(actor.reactor, manifest)
+            owners.begin(manifest)
             owners.transport.fail([Self.hook])
             owners.alerts.monitor.pluginChanged("plugin", problem: "it crashed")
             owners.pass(10)
@@ -217,14 +91,14 @@ private let start: Int64 = 1_790_000_000 * second
     func `A lost lease is told over a restart, and to a later manifest`(_ rule: AlertRule)
         async throws
     {
-        var manifest = try Self.manifest()
+        var manifest = try AlertOwnersFixture.manifest()
         manifest.host.fleet = FleetSettings(connection: "", name: "a", lease: .seconds(30))
         try await ReactorActor.run { [manifest] actor in
-            let owners = try Owners(actor.reactor, manifest)
+            let owners = try AlertOwnersFixture(actor.reactor, manifest)
             let monitor = owners.alerts.monitor
             let row = AlertRow(key: AlertKey(rule), since: start, detail: "", toldAt: start)
             monitor.recover([row], [])
-            Self.begin(owners, manifest)
+            owners.begin(manifest)
             let fires = owners.alerts.report.alerts.map(\.rule)
             #expect(fires == [rule.rawValue], "it is not known yet")
             monitor.fleetChanged(rule, problem: nil)
@@ -240,10 +114,10 @@ private let start: Int64 = 1_790_000_000 * second
 
     @Test(.timeLimit(.minutes(5)))
     func `A full queue drops the oldest, and the next message says so`() async throws {
-        let manifest = try Self.manifest()
+        let manifest = try AlertOwnersFixture.manifest()
         try await ReactorActor.run { actor in
-            let owners = try Owners(actor.reactor, manifest)
-            Self.begin(owners, manifest)
+            let owners = try AlertOwnersFixture(actor.reactor, manifest)
+            owners.begin(manifest)
             owners.transport.fail([Self.hook])
             let sender = owners.alerts.sender
             let item = AlertMessage.Item(
@@ -266,10 +140,10 @@ private let start: Int64 = 1_790_000_000 * second
 
     @Test(.timeLimit(.minutes(5)))
     func `A store that fails alarms, and nothing is lost for want of it`() async throws {
-        let manifest = try Self.manifest()
+        let manifest = try AlertOwnersFixture.manifest()
         try await ReactorActor.run { actor in
-            let owners = try Owners(actor.reactor, manifest)
-            Self.begin(owners, manifest)
+            let owners = try AlertOwnersFixture(actor.reactor, manifest)
+            owners.begin(manifest)
             let full = StoreError("no space", kind: .full)
             await owners.store.setHealth(
                 StoreHealth(failure: .init(since: start, error: full, isFinal: false))
@@ -288,10 +162,12 @@ private let start: Int64 = 1_790_000_000 * second
 
     @Test(.timeLimit(.minutes(5)))
     func `A late start alarms, and dead letters until they are gone`() async throws {
-        let manifest = try Self.manifest { $0.expect = TaskExpectation(start: .seconds(60)) }
+        let manifest = try AlertOwnersFixture.manifest {
+            $0.expect = TaskExpectation(start: .seconds(60))
+        }
         try await ReactorActor.run { actor in
-            let owners = try Owners(actor.reactor, manifest)
-            Self.begin(owners, manifest)
+            let owners = try AlertOwnersFixture(actor.reactor, manifest)
+            owners.begin(manifest)
             owners.setProblem("gone")
             let made = try owners.intake.check(Submission(task: "backup"))
             owners.intake.store(try #require(made))
@@ -327,10 +203,10 @@ private let start: Int64 = 1_790_000_000 * second
     @Test(.timeLimit(.minutes(5)))
     func `The heartbeat says what is wrong, and nothing in a window`() async throws {
         // 2026-09-21T14:13:20Z is a Monday.
-        let manifest = try Self.manifest(mute: ["mon 15:00-16:00"], heartbeat: true)
+        let manifest = try AlertOwnersFixture.manifest(mute: ["mon 15:00-16:00"], heartbeat: true)
         try await ReactorActor.run { actor in
-            let owners = try Owners(actor.reactor, manifest)
-            Self.begin(owners, manifest)
+            let owners = try AlertOwnersFixture(actor.reactor, manifest)
+            owners.begin(manifest)
             await ReactorActor.wait { owners.transport.beats.count == 1 }
             #expect(owners.transport.beats == [""])
             await ReactorActor.wait { owners.alerts.report.heartbeat?.sentAt != nil }
@@ -351,10 +227,10 @@ private let start: Int64 = 1_790_000_000 * second
 
     @Test(.timeLimit(.minutes(5)))
     func `A test asks each receiver, and a reload ends what it removes`() async throws {
-        let manifest = try Self.manifest([Self.hook, Self.topic])
+        let manifest = try AlertOwnersFixture.manifest([Self.hook, Self.topic])
         try await ReactorActor.run { actor in
-            let owners = try Owners(actor.reactor, manifest)
-            Self.begin(owners, manifest)
+            let owners = try AlertOwnersFixture(actor.reactor, manifest)
+            owners.begin(manifest)
             owners.transport.fail([Self.topic])
             let tests = try await owners.alerts.monitor.test()
             #expect(tests.map(\.delivered) == [true, false])
@@ -381,8 +257,8 @@ private let start: Int64 = 1_790_000_000 * second
     func `Without alerts nothing is followed`() async throws {
         let manifest = SampleManifest.make()
         try await ReactorActor.run { actor in
-            let owners = try Owners(actor.reactor, manifest)
-            Self.begin(owners, manifest)
+            let owners = try AlertOwnersFixture(actor.reactor, manifest)
+            owners.begin(manifest)
             owners.ended(.failed)
             owners.alerts.monitor.pluginChanged("plugin", problem: "x")
             #expect(owners.deadlines.count == 0)

@@ -75,8 +75,10 @@ import Testing
                 reactor: reactor,
                 bench.clock,
                 bench.deadlines,
-                log: bench.log
-            ) { world.reasons }
+                log: bench.log,
+                hasTrouble: { !world.reasons.isEmpty },
+                reasons: { world.reasons }
+            )
             bench.deadlines.begin { [heartbeat] _, date in heartbeat.isLive(date) }
         }
 
@@ -236,8 +238,10 @@ import Testing
                 reactor: actor.reactor,
                 bench.clock,
                 bench.deadlines,
-                log: bench.log
-            ) { [] }
+                log: bench.log,
+                hasTrouble: { false },
+                reasons: { [] }
+            )
             none.apply(Self.settings())
             #expect(bench.deadlines.count == 0)
             #expect(subject.server.reasons.isEmpty)

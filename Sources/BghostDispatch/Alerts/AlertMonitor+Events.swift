@@ -3,6 +3,7 @@
 internal import BghostAlerts
 internal import BghostAPI
 internal import BghostBase
+internal import BghostCrypto
 internal import BghostMetrics
 package import BghostModel
 internal import BghostNotify
@@ -16,14 +17,21 @@ extension AlertMonitor {
         var isAffected = false
         for change in changes {
             switch change {
-            case .accepted(let request, _), .redriven(let request), .moved(let request):
+            case .accepted(let request, let replaced):
+                if let replaced { watchedRequests[replaced] = nil }
                 isAffected = requestChanged(request.task) || isAffected
-            case .runStarted(let record): isAffected = requestChanged(record.task) || isAffected
+            case .redriven(let request), .moved(let request):
+                isAffected = requestChanged(request.task) || isAffected
+            case .runStarted(let record):
+                watchedRequests[record.request] = nil
+                isAffected = requestChanged(record.task) || isAffected
+            case .closed(let id, _), .discarded(let id):
+                guard let request = watchedRequests.removeValue(forKey: id) else { break }
+                isAffected = requestChanged(request.identifier) || isAffected
             case .runEnded(let record, _):
                 isAffected = runEnded(record) || isAffected
             case .remembered, .runtimeConsumed, .notification, .switched, .paused, .startSkipped,
-                .audited, .manifest, .alert, .quarantined, .closed, .discarded,
-                .checkpointSaved, .checkpointDeleted:
+                .audited, .manifest, .alert, .quarantined, .checkpointSaved, .checkpointDeleted:
                 break
             }
         }
@@ -40,7 +48,12 @@ extension AlertMonitor {
 
     /// - Returns: whether the task is watched.
     private func runEnded(_ record: RunRecord) -> Bool {
-        guard let task = task(of: record.task), watch.watches(task) else { return false }
+        // A reload may have given its identifier to another task, or none, since it started.
+        let findings = watch.ended(record.id)
+        apply(findings)
+        guard let task = task(of: record.task), watch.watches(task) else {
+            return !findings.isEmpty
+        }
         requestChanged(record.task, of: task)
         guard let outcome = record.outcome else { return true }
         let kind = OutcomeClass(outcome)
@@ -69,11 +82,37 @@ extension AlertMonitor {
         let now = followClock().unix
         let findings = watch.changed(identifier, of: task) {
             dispatcher.scheduler.pending(identifier).map {
-                // A clock that was ahead when it was submitted does not put it off.
-                $0.earliestBegin ?? min($0.submittedAt, now)
+                watchedRequests[$0.id] = (identifier, task)
+                return Self.due($0, now: now)
             }
         }
         apply(findings)
+    }
+
+    /// When a request could start, Unix nanoseconds.
+    private static func due(_ request: Request, now: Int64) -> Int64 {
+        // A clock that was ahead when it was submitted does not put it off.
+        request.earliestBegin ?? min(request.submittedAt, now)
+    }
+
+    /// Watches the requests of a family that are late, so that a restart does not end an alert about them.
+    ///
+    /// Others from before a restart are watched once they change. The cost is O(n) in the identifiers.
+    func watchLateRequests(of family: String) {
+        let scheduler = dispatcher.scheduler
+        guard scheduler.isFamily(family), let start = watch.start(of: family) else {
+            return
+        }
+        let now = followClock().unix
+        var from: Int? = 0
+        while let next = from, next >= 0 {
+            let page = scheduler.waiting(.family(family), from: next, keeping: .max)
+            for request in page.requests
+            where Self.due(request, now: now).addingClamped(start) <= now {
+                requestChanged(request.task, of: family)
+            }
+            from = page.next
+        }
     }
 
     /// Compares what is due with what is expected.
@@ -180,17 +219,30 @@ extension Gate.Kind {
 }
 
 extension NotificationContent {
-    /// A message as a notification; one about the same alert replaces an earlier one.
+    /// A message as a notification; one about the same alert alone replaces an earlier one that waits.
     init(_ delivery: AlertDelivery) {
         let message = delivery.message
         let text = delivery.text
-        let single = message.items.count == 1 && message.omitted == 0 ? message.items[0].key : nil
-        let id = single.map { "alert:\($0.rule.rawValue):\($0.subject)" } ?? "alerts"
         self.init(
-            id: String(decoding: (message.isTest ? "test" : id).utf8.prefix(128), as: UTF8.self),
+            id: message.isTest ? "test" : Self.id(of: message),
             level: message.isAlarming ? .timeSensitive : .active,
             title: String(decoding: text.title.utf8.prefix(500), as: UTF8.self),
             body: String(decoding: text.body.utf8.prefix(3000), as: UTF8.self)
         )
     }
+
+    private static func id(of message: AlertMessage) -> String {
+        guard message.items.count == 1, message.omitted == 0 else {
+            // No other message has it: each may be the only one that tells of some alert.
+            return "alerts:\(message.at):\(message.number)"
+        }
+        let key = message.items[0].key
+        let id = "alert:\(key.rule.rawValue):\(key.subject)"
+        guard id.utf8.count > idBytesMax else { return id }
+        let digest = SHA256.hash(data: Array(id.utf8)).hexText
+        return id.shortened(toBytes: idBytesMax - digest.utf8.count - 1) + ":" + digest
+    }
+
+    /// The most bytes of an id.
+    private static let idBytesMax = 128
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostAPI
+internal import BghostAPI
 internal import BghostAlerts
 package import BghostBase
 package import BghostCalendar
@@ -29,6 +29,8 @@ package final class AlertMonitor {
     var watch = ExpectationWatch()
     /// The dead letters by task of the manifest.
     var dead: [String: Int] = [:]
+    /// The requests that are watched until they start or end, and the identifiers and tasks that they are of.
+    var watchedRequests: [RunID: (identifier: String, task: String)] = [:]
     /// What is wrong with the host in its fleet, for a manifest that asks for alerts later.
     var fleetProblems: [AlertRule: String] = [:]
     /// Why the journal of transfers cannot write; `nil` if it can.
@@ -42,7 +44,9 @@ package final class AlertMonitor {
     private var recoveredProgress: [TaskProgress] = []
     private var clockSteps = ClockSteps()
     private var deadline: MonotonicInstant = .never
-    /// Called when an alert begins to fire or ceases to.
+    /// Whether a window was open at the last look in which no message is sent.
+    private var wasMuted = false
+    /// Called when an alert begins to fire or ceases to, and when a window opens or ends.
     var onChange: () -> Void = {}
 
     /// - Parameter zone: the zone of the windows in which no message is sent.
@@ -64,6 +68,8 @@ package final class AlertMonitor {
         self.zone = zone
         sender.onEnd = { [unowned self] in ended(message: $0, isDelivered: $1) }
         sender.onReceiver = { [unowned self] in receiverChanged($0, problem: $1) }
+        sender.isMuted = { [unowned self] in mutedUntil != nil }
+        sender.onHold = { [unowned self] in arm() }
     }
 
     /// Lets alerts be posted as notifications.
@@ -100,18 +106,24 @@ package final class AlertMonitor {
     package func begin(_ manifest: Manifest) {
         hasBegun = true
         let now = followClock().unix
-        for row in recovered { table.recover(row, now: now) }
-        watch.recover(recoveredProgress, now: now)
+        let rows = recovered
+        let firing = rows.filter { $0.endedAt == nil }.map(\.key)
+        for row in rows { table.recover(row, now: now) }
+        watch.recover(
+            recoveredProgress,
+            overdue: Set(firing.filter { $0.rule == .noSuccess }.map(\.subject)),
+            now: now
+        )
         (recovered, recoveredProgress) = ([], [])
-        // Requests of families from before are watched once they change.
         apply(manifest)
+        for key in firing where key.rule == .lateStart { watchLateRequests(of: key.subject) }
         compare()
     }
 
     /// Ends the alerts of the previous daemon that were not found again.
     package func settle() {
         isSettled = true
-        table.settle(now: followClock().unix)
+        for key in table.settle(now: followClock().unix) { noteEnd(of: key) }
         flush()
     }
 
@@ -128,11 +140,12 @@ package final class AlertMonitor {
             (name: $0.identifier.description, expectation: $0.expect)
         }
         apply(watch.define(tasks, now: now))
+        apply(watch.forgetWaiting { [unowned self] in task(of: $0) != $1 })
         follow(deadLettersOf: manifest)
         let names = Set(manifest.tasks.map(\.identifier.description))
         let plugins = Set(manifest.plugins.map(\.name) + manifest.functions.map(\.name))
         let receivers = sender.labels
-        table.clear(now: now) { [isActive] key in
+        let gone = table.clear(now: now) { [isActive] key in
             guard isActive else { return true }
             return switch key.rule {
             case .plugin: !plugins.contains(key.subject)
@@ -142,6 +155,8 @@ package final class AlertMonitor {
             default: !names.contains(key.subject)
             }
         }
+        for key in gone { noteEnd(of: key) }
+        watchedRequests = watchedRequests.filter { watch.watches($0.value.task) }
         for task in watch.tasksWithStart { requestChanged(task, of: task) }
         storeChanged()
         if isActive {
@@ -160,12 +175,14 @@ package final class AlertMonitor {
         commits.noteDeadLetterChanges()
         // Older changes are in the counts that are read below.
         _ = commits.takeDeadLetterChanges()
+        // An identifier may belong to another task now.
+        let before = Set(dead.keys)
         dead = [:]
         for (identifier, count) in commits.deadLetters.tasks {
             guard let task = task(of: identifier) else { continue }
             dead[task, default: 0] += count
         }
-        for task in dead.keys.sorted() { compareDeadLetters(of: task) }
+        for task in before.union(dead.keys).sorted() { compareDeadLetters(of: task) }
     }
 
     /// The task of the manifest that an identifier belongs to, as it stands there.
@@ -205,6 +222,10 @@ package final class AlertMonitor {
 
     func clear(_ key: AlertKey) {
         guard table.clear(key, now: followClock().unix) else { return }
+        noteEnd(of: key)
+    }
+
+    private func noteEnd(of key: AlertKey) {
         log.write(
             .info,
             "alert.resolved",
@@ -234,6 +255,12 @@ package final class AlertMonitor {
     /// Sends what is due, stores what has changed, and arms the next deadline.
     func flush() {
         guard isSettled else { return }
+        let isMuted = mutedUntil != nil
+        if isMuted != wasMuted {
+            wasMuted = isMuted
+            onChange()
+        }
+        if !isMuted { sender.resume() }
         if isActive {
             let now = followClock().unix
             while let message = table.advance(now: now, mutedUntil: mutedUntil) {
@@ -251,14 +278,22 @@ package final class AlertMonitor {
 
     private func arm() {
         guard isActive else { return }
-        let dates = [watch.nextDate, table.nextDate(mutedUntil: mutedUntil)].compactMap(\.self)
-        guard let next = dates.min() else { return }
+        let dates = [watch.nextDate, table.nextDate(mutedUntil: mutedUntil), windowDate]
+        guard let next = dates.compactMap(\.self).min() else { return }
         // A millisecond more, so that the date has come by the wall clock too.
         let delay = min(max(0, next.subtractingClamped(clock.wall)), Self.lookMax) + 1_000_000
         let date = clock.monotonic + UInt64(delay)
         guard date < deadline else { return }
         deadline = date
         deadlines.arm(.alerts, at: date)
+    }
+
+    /// When the window ends that is open, or when to look for the next one; `nil` if none changes anything.
+    private var windowDate: Int64? {
+        guard table.firingCount > 0 || sender.isHolding, !table.settings.mute.windows.isEmpty else {
+            return nil
+        }
+        return mutedUntil ?? .max
     }
 
     /// Whether a deadline is the one that is armed.
@@ -291,83 +326,5 @@ package final class AlertMonitor {
             watch.followClock(by: step, now: now)
         }
         return now
-    }
-
-    // MARK: Questions
-
-    /// What is wrong, for a heartbeat; empty in a window in which no message is sent.
-    var reasons: [String] {
-        guard mutedUntil == nil else { return [] }
-        return table.statuses.map { "\(AlertText.subject($0.key)): \($0.detail)" }
-    }
-
-    /// What is wrong in one line, for the service manager; `nil` if nothing is.
-    package var problem: String? {
-        guard isActive else { return nil }
-        if sender.isMute { return "no alert can be delivered" }
-        let count = table.firingCount
-        return count > 0 ? CountText.of(count, "alert") + (count == 1 ? " fires" : " fire") : nil
-    }
-
-    /// The check of the health; `nil` if the manifest asks for no alerts.
-    package var check: HealthReport.Check? {
-        guard isActive else { return nil }
-        let failing = sender.statuses.filter { $0.failingSince != nil }
-        if let first = failing.first {
-            let more = failing.count > 1 ? " and \(failing.count - 1) more" : ""
-            return HealthReport.Check(
-                "alerts",
-                sender.isMute ? .critical : .warning,
-                since: failing.compactMap(\.failingSince).min(),
-                "\(first.name)\(more) takes no alerts: \(first.error)",
-                remedy: "correct `host.alerts`, then `bghost alerts test`"
-            )
-        }
-        let statuses = table.statuses
-        guard let oldest = statuses.first else {
-            return HealthReport.Check("alerts", .ok, "no alert fires")
-        }
-        let more = statuses.count > 1 ? " and \(statuses.count - 1) more" : ""
-        return HealthReport.Check(
-            "alerts",
-            .warning,
-            since: oldest.since,
-            "alert: \(AlertText.subject(oldest.key))\(more)",
-            remedy: "`bghost alerts` lists what fires"
-        )
-    }
-
-    /// The number of alerts that fire, by rule; each rule has one.
-    package var firing: [(rule: String, count: Int)] {
-        AlertRule.allCases.map { ($0.rawValue, table.firing[$0] ?? 0) }
-    }
-
-    package func report(heartbeat: HeartbeatStatus?) -> AlertReport {
-        AlertReport(
-            alerts: table.statuses.map {
-                AlertStatus(
-                    rule: $0.key.rule.rawValue,
-                    subject: $0.key.subject,
-                    since: $0.since,
-                    detail: $0.detail,
-                    toldAt: $0.toldAt
-                )
-            },
-            receivers: sender.statuses,
-            mutedUntil: mutedUntil,
-            heartbeat: heartbeat
-        )
-    }
-
-    /// Sends a test to each receiver, and returns what they answered.
-    package nonisolated(nonsending) func test() async throws(OperatorRefusal) -> [AlertTest] {
-        guard sender.hasReceivers else {
-            throw OperatorRefusal(
-                .noReceiver,
-                "the manifest names no receiver of alerts",
-                fix: "add `\"alerts\": {\"to\": […]}` to `host` and reload"
-            )
-        }
-        return await sender.test()
     }
 }

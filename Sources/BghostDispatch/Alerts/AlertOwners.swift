@@ -57,8 +57,10 @@ package final class AlertOwners {
             reactor: reactor,
             clock,
             deadlines,
-            log: log
-        ) { [unowned monitor] in monitor.reasons }
+            log: log,
+            hasTrouble: { [unowned monitor] in monitor.hasTrouble },
+            reasons: { [unowned monitor] in monitor.reasons }
+        )
         self.heartbeat = heartbeat
         monitor.connect(notifications)
         monitor.onChange = { [unowned heartbeat] in heartbeat.stateChanged() }

@@ -24,6 +24,7 @@ package final class AlertSender {
     private let retries: AlertRetries
     private let reactor: Reactor
     private var targets: [AlertTarget] = []
+    private var lastTarget: UInt64 = 0
     /// The receivers that have not answered yet, by message.
     private var waiting: [UInt64: Int] = [:]
     /// The messages that a receiver took.
@@ -33,8 +34,12 @@ package final class AlertSender {
     package private(set) var counts = AlertCounts()
     /// Called when a receiver took a message, or none did and all have given up.
     var onEnd: (_ message: UInt64, _ isDelivered: Bool) -> Void = { _, _ in }
-    /// Called when a receiver has begun or ceased to fail.
+    /// Called when a receiver has begun or ceased to fail, or is known to fail or not for the first time.
     var onReceiver: (_ label: String, _ problem: String?) -> Void = { _, _ in }
+    /// Whether a window is open in which no message is sent.
+    var isMuted: () -> Bool = { false }
+    /// Called when a message waits for the end of a window.
+    var onHold: () -> Void = {}
     /// Posts a notification, and calls the closure when it is stored or refused.
     var post: (AlertDelivery, @escaping (Result<String, AlertFailure>) -> Void) -> Void = {
         $1(.failure(AlertFailure("the manifest has no `notifications`")))
@@ -71,7 +76,16 @@ package final class AlertSender {
     /// Replaces the receivers; those that stay keep their messages.
     package func apply(_ receivers: [AlertReceiver]) {
         let old = targets
-        targets = AlertTarget.targets(receivers, keeping: old)
+        let labels = old.map(\.label)
+        targets = AlertTarget.targets(receivers, keeping: old, last: &lastTarget)
+        defer {
+            // Their alerts go by their labels, of which one may be that of another receiver now.
+            let moved = zip(old, labels).filter { $0.label != $1 }
+            for (_, label) in moved { onReceiver(label, nil) }
+            for (target, _) in moved {
+                onReceiver(target.label, target.failingSince == nil ? nil : target.error ?? "")
+            }
+        }
         for target in old where !targets.contains(where: { $0 === target }) {
             target.task?.cancel()
             for message in target.queue { end(message.number, isDelivered: false) }
@@ -107,41 +121,76 @@ package final class AlertSender {
         for target in targets { target.task?.cancel() }
     }
 
+    /// Whether a message waits for the end of a window in which none is sent.
+    var isHolding: Bool { targets.contains(where: \.isHeld) }
+
+    /// Sends what has waited for the end of a window; call it when none is open.
+    func resume() {
+        for target in targets where target.isHeld {
+            target.isHeld = false
+            attempt(target)
+        }
+    }
+
     // MARK: Attempts
 
     private func advance(_ target: AlertTarget) {
+        guard target.task == nil, !target.isHeld, !target.queue.isEmpty, !isStopped else { return }
+        let delay = retries.delay(after: target.attempts)
+        guard delay > 0 else { return attempt(target) }
+        let number = target.number
+        target.task = Task { [reference] in
+            // It is cancelled when its receiver is removed, or the daemon ends.
+            do { try await Task.sleep(nanoseconds: delay) } catch { return }
+            reference.perform { $0.delayPassed(number) }
+        }
+    }
+
+    private func delayPassed(_ number: UInt64) {
+        guard let target = target(number) else { return }
+        target.task = nil
+        attempt(target)
+    }
+
+    /// Sends the first message, or at the end of the window that is open.
+    private func attempt(_ target: AlertTarget) {
         guard target.task == nil, let message = target.queue.first, !isStopped else { return }
+        guard !isMuted() else {
+            target.isHeld = true
+            return onHold()
+        }
         target.reported = target.unreported
         let delivery = AlertDelivery(message: message, host: host, dropped: target.reported)
-        let delay = retries.delay(after: target.attempts)
-        let (receiver, label) = (target.receiver, target.label)
+        let (receiver, number) = (target.receiver, target.number)
         target.task = Task { [transport, spawner, reference] in
-            if delay > 0 {
-                do { try await Task.sleep(nanoseconds: delay) } catch { return }
-            }
             if case .notifications = receiver {
-                return reference.perform { $0.postNotification(delivery, label) }
+                return reference.perform { $0.postNotification(delivery, number) }
             }
             let result =
                 await transport?.send(delivery, to: receiver, spawner: spawner)
                 ?? .failure(AlertFailure("this bghost sends no alerts"))
-            reference.perform { $0.attempted(message.number, label, result) }
+            reference.perform { $0.attempted(message.number, number, result) }
         }
     }
 
-    private func postNotification(_ delivery: AlertDelivery, _ label: String) {
-        post(delivery) { [unowned self] in attempted(delivery.message.number, label, $0) }
+    private func postNotification(_ delivery: AlertDelivery, _ target: UInt64) {
+        post(delivery) { [unowned self] in attempted(delivery.message.number, target, $0) }
+    }
+
+    /// The target with a number; `nil` if a reload has removed its receiver.
+    private func target(_ number: UInt64) -> AlertTarget? {
+        targets.first { $0.number == number }
     }
 
     private func attempted(
+        _ message: UInt64,
         _ number: UInt64,
-        _ label: String,
         _ result: Result<String, AlertFailure>
     ) {
-        // A reload may have removed the receiver.
-        guard let target = targets.first(where: { $0.label == label }),
-            target.queue.first?.number == number, !isStopped
-        else { return }
+        guard let target = target(number), target.queue.first?.number == message, !isStopped else {
+            return
+        }
+        let label = target.label
         target.task = nil
         switch result {
         case .success:
@@ -149,12 +198,12 @@ package final class AlertSender {
             // Others may have been dropped while it was under way.
             target.unreported -= target.reported
             target.error = nil
+            // Of what the daemon before knew, or another manifest, only the alert is left.
+            let isNews = target.deliveredAt == nil || target.failingSince != nil
             target.deliveredAt = clock.wall
+            target.failingSince = nil
             finish(target, isDelivered: true)
-            if target.failingSince != nil {
-                target.failingSince = nil
-                onReceiver(label, nil)
-            }
+            if isNews { onReceiver(label, nil) }
         case .failure(let failure):
             counts.failed += 1
             target.attempts += 1

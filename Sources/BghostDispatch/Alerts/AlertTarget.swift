@@ -8,9 +8,11 @@ internal import BghostModel
 ///
 /// ``AlertSender`` owns it.
 final class AlertTarget {
+    /// A number that no other target has.
+    let number: UInt64
     let receiver: AlertReceiver
-    /// A name for people that no other receiver has.
-    let label: String
+    /// A name for people that no other receiver has; a reload may change it.
+    private(set) var label: String
     /// The oldest first; the first is the one under way.
     var queue: [AlertMessage] = []
     /// The attempts to send the first message that have failed.
@@ -20,6 +22,8 @@ final class AlertTarget {
     /// How many of them the message under way tells of.
     var reported = 0
     var task: Task<Void, Never>?
+    /// Whether its first message waits for the end of a window in which none is sent.
+    var isHeld = false
     /// The error of the last attempt; `nil` if it was delivered, or there was none.
     var error: String?
     /// Since when no message is taken, Unix nanoseconds; `nil` if the last one was.
@@ -27,23 +31,33 @@ final class AlertTarget {
     /// When the last message was taken, Unix nanoseconds.
     var deliveredAt: Int64?
 
-    init(_ receiver: AlertReceiver, label: String) {
+    private init(_ receiver: AlertReceiver, label: String, number: UInt64) {
+        self.number = number
         self.receiver = receiver
         self.label = label
     }
 
-    /// Targets for all receivers, with different labels.
-    static func targets(_ receivers: [AlertReceiver], keeping old: [AlertTarget]) -> [AlertTarget] {
+    /// Targets for all receivers, with different labels: those of old receivers, wherever they stand now.
+    ///
+    /// - Parameter last: the last number of a target, which is raised.
+    static func targets(
+        _ receivers: [AlertReceiver],
+        keeping old: [AlertTarget],
+        last: inout UInt64
+    ) -> [AlertTarget] {
         var old = old
         var labels: [String: Int] = [:]
         return receivers.map { receiver in
             let count = labels[receiver.label, default: 0] + 1
             labels[receiver.label] = count
             let label = count == 1 ? receiver.label : "\(receiver.label) (\(count))"
-            if let index = old.firstIndex(where: { $0.receiver == receiver && $0.label == label }) {
-                return old.remove(at: index)
+            guard let index = old.firstIndex(where: { $0.receiver == receiver }) else {
+                last += 1
+                return AlertTarget(receiver, label: label, number: last)
             }
-            return AlertTarget(receiver, label: label)
+            let target = old.remove(at: index)
+            target.label = label
+            return target
         }
     }
 }

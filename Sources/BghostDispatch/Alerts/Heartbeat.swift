@@ -13,22 +13,31 @@ package import BghostServices
 package final class Heartbeat {
     /// The most bytes of reasons in one report.
     private static let reasonsBytesMax = 10_000
-    /// The shortest time between two reports, nanoseconds.
+    /// The shortest time between two reports, nanoseconds; it doubles with each failure.
     private static let periodMin: UInt64 = 1_000_000_000
+    /// More failures than this do not lengthen that time, which is 64 s then.
+    private static let doublingsMax = 6
 
     private let transport: (any AlertTransport)?
     private let reactor: Reactor
     private let clock: DaemonClock
     private let deadlines: Deadlines
     private let log: HostLog
+    /// Whether something is wrong.
+    private let hasTrouble: () -> Bool
     /// What is wrong.
     private let reasons: () -> [String]
     private var settings: HeartbeatSettings?
-    private var deadline: MonotonicInstant = .never
+    private(set) var deadline: MonotonicInstant = .never
     /// When the last report was begun.
     private var begunAt: MonotonicInstant = .zero
     private var isUnderWay = false
+    /// What the last report said, whether it was taken or not.
     private var lastReasons = ""
+    /// Whether something was wrong according to the last report that was taken; `nil` if none was.
+    private var takenTrouble: Bool?
+    /// The reports that have failed since one was taken.
+    private var failures = 0
     private var sentAt: Int64?
     private var error: String?
     private var isStopped = false
@@ -40,6 +49,7 @@ package final class Heartbeat {
         _ clock: DaemonClock,
         _ deadlines: Deadlines,
         log: HostLog,
+        hasTrouble: @escaping () -> Bool,
         reasons: @escaping () -> [String]
     ) {
         self.transport = transport
@@ -47,6 +57,7 @@ package final class Heartbeat {
         self.clock = clock
         self.deadlines = deadlines
         self.log = log
+        self.hasTrouble = hasTrouble
         self.reasons = reasons
     }
 
@@ -55,6 +66,10 @@ package final class Heartbeat {
     /// Takes over settings; the first report is sent at once.
     package func apply(_ new: HeartbeatSettings?) {
         guard new != settings else { return }
+        if new?.url != settings?.url {
+            // Another server knows nothing yet.
+            (takenTrouble, failures, sentAt, lastReasons) = (nil, 0, nil, "")
+        }
         settings = new
         error = nil
         beat()
@@ -63,11 +78,18 @@ package final class Heartbeat {
     /// Sends nothing more.
     package func stop() { isStopped = true }
 
-    /// Something may be wrong, or right again: what the last report said may not hold.
+    /// Something may be wrong, or right again: what the server knows may not hold.
+    ///
+    /// The cost does not depend on the number of alerts: each alert that begins or ends calls it.
     package func stateChanged() {
-        guard settings != nil, text.isEmpty != lastReasons.isEmpty else { return }
-        arm(at: max(begunAt + Self.periodMin, clock.monotonic))
+        // The end of the report that is under way calls it again.
+        guard settings != nil, !isUnderWay, !isStopped, hasTrouble() != takenTrouble else { return }
+        let pause = Self.periodMin << UInt64(min(failures, Self.doublingsMax))
+        arm(at: max(begunAt + pause, clock.monotonic))
     }
+
+    /// Whether no report is under way.
+    var isIdle: Bool { !isUnderWay }
 
     /// Whether a deadline is the one that is armed.
     package func isLive(_ date: MonotonicInstant) -> Bool { date == deadline }
@@ -99,15 +121,19 @@ package final class Heartbeat {
         // The result comes back by the reference; there is nothing else to wait for.
         Task { [reference] in
             let result = await transport.beat(url, reasons: reasons)
-            reference.perform { $0.sent(result) }
+            reference.perform { $0.sent(result, to: url, trouble: !reasons.isEmpty) }
         }
     }
 
-    private func sent(_ result: Result<String, AlertFailure>) {
+    private func sent(_ result: Result<String, AlertFailure>, to url: String, trouble: Bool) {
         isUnderWay = false
+        // A reload has named another server meanwhile; its first report had to wait.
+        guard url == settings?.url else { return beat() }
         switch result {
         case .success:
             sentAt = clock.wall
+            takenTrouble = trouble
+            failures = 0
             if error != nil {
                 log.write(.info, "heartbeat.recovered", "\(name) takes heartbeats again")
             }
@@ -121,6 +147,7 @@ package final class Heartbeat {
                 )
             }
             error = failure.reason
+            failures += 1
         }
         stateChanged()
     }
