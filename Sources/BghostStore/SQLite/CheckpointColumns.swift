@@ -59,7 +59,7 @@ enum CheckpointColumns {
             epoch: row.uint(),
             attempt: Int(clamping: row.int()),
             savedAt: row.int(),
-            length: Int(clamping: row.int())
+            length: try row.count(of: "the bytes of a checkpoint")
         )
         try row.checkSum("the checkpoints")
         return about

@@ -92,9 +92,9 @@ enum RequestColumns {
         let missedFrom = row.optionalInt()
         let submitter = (code: row.int(), run: try row.optionalID())
         let counters = AttemptCounters(
-            failures: Int(row.int()),
-            losses: Int(row.int()),
-            interruptions: Int(row.int())
+            failures: try row.count(of: "the failures of a request"),
+            losses: try row.count(of: "the losses of a request"),
+            interruptions: try row.count(of: "the interruptions of a request")
         )
         let tolerance = row.laterInt() ?? 0
         let chosenStart = row.laterInt()

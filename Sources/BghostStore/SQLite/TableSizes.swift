@@ -114,6 +114,10 @@ struct TableSizes {
             // As above.
             _ = row.bytes()
             try row.checkSum("the journal")
+            // Numbers of lines are subtracted from each other, and the next line needs one.
+            guard (0..<Int64.max / 2).contains(journal.last) else {
+                throw .damaged("the journal has a line with the impossible number \(journal.last)")
+            }
             return false
         }
         runs = try Self.extent("run", TrimStatements.runBytes, on: connection)
