@@ -40,6 +40,7 @@ final class Connection: @unchecked Sendable {
         guard code == SQLITE_OK else { throw SQLiteFailure(of: handle) }
         sqlite3_extended_result_codes(handle, 1)
         csqlite_refuse_double_quoted_texts(handle)
+        csqlite_refuse_triggers_and_views(handle)
         try run(pragmas)
         // SQLite reads the file only when it must; a file that is not a database fails here.
         try run("SELECT 1 FROM sqlite_master LIMIT 1")

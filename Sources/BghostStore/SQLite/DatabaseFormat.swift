@@ -26,7 +26,8 @@ struct DatabaseFormat {
         return tables == 0
     }
 
-    /// Rejects the database of another program and a format that this bghost does not know.
+    /// Rejects the database of another program, a format that this bghost does not know, and a file that holds more
+    /// than the tables and indexes of bghost.
     ///
     /// - Parameter advice: what to do about a newer format.
     /// - Returns: the format of the file.
@@ -43,7 +44,40 @@ struct DatabaseFormat {
                     + " \(version)); \(advice)"
             )
         }
+        try checkObjects(connection)
         return found
+    }
+
+    /// Rejects what no migration has made, such as a trigger in a backup from elsewhere.
+    ///
+    /// An index of another program runs its expressions at each change, and a unique one makes changes fail.
+    private func checkObjects(_ connection: Connection) throws(SQLiteFailure) {
+        let model = try Connection(path: ":memory:", isReadOnly: false, pragmas: "")
+        for script in migrations { try model.run(script) }
+        let others = try Self.objects(connection).subtracting(Self.objects(model))
+        guard let other = others.min() else { return }
+        throw .damaged(
+            "it has the \(other), which bghost did not make; if an operator added it, drop it with"
+                + " `sqlite3`"
+        )
+    }
+
+    /// The types and names of all that a file has, without what SQLite itself and earlier versions add.
+    private static func objects(_ connection: Connection) throws(SQLiteFailure) -> Set<String> {
+        var objects: Set<String> = []
+        let schema = try Statement(
+            """
+            SELECT CASE WHEN sql LIKE 'CREATE VIRTUAL %' THEN 'virtual ' ELSE '' END || type || ' ' || name
+            FROM sqlite_schema WHERE NOT (type IN ('table', 'index') AND name LIKE 'sqlite~_%' ESCAPE '~')
+            AND NOT (type = 'table' AND name = 'grdb_migrations')
+            """,
+            on: connection
+        )
+        try schema.rows { row in
+            objects.insert(row.text())
+            return true
+        }
+        return objects
     }
 
     /// Runs the missing migrations, each in its own transaction.
