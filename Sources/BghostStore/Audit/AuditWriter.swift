@@ -36,6 +36,7 @@ final class AuditWriter {
     private let oldest: Statement
     private let delete: Statement
     private let keepAnchor: Statement
+    private var dates: RowDates
 
     init(
         _ connection: Connection,
@@ -62,6 +63,7 @@ final class AuditWriter {
             "INSERT OR REPLACE INTO audit_anchor VALUES (1, ?, ?, ?)",
             on: connection
         )
+        dates = try RowDates("audit", on: connection)
     }
 
     private static func state(_ connection: Connection) throws(SQLiteFailure) -> State {
@@ -105,24 +107,27 @@ final class AuditWriter {
     }
 
     /// Deletes one piece of what exceeds the limits; call it in a transaction.
-    func trim(now: Int64) throws(SQLiteFailure) {
+    func trim(_ look: AgeClock.Look) throws(SQLiteFailure) {
         postponeTrim()
-        let date = now.subtractingClamped(Int64(clamping: settings.age.clampedNanoseconds))
+        let date = look.oldest(settings.age)
+        dates.begin()
         let bytes = Int64(clamping: settings.bytes)
         var last: AuditAnchor?
         var count: Int64 = 0
         var next = state
-        try oldest.rows({ $0.add(Self.pieceMax) }) { row in
+        try oldest.rows({ $0.add(Self.pieceMax) }) { row throws(SQLiteFailure) in
             let (seq, at, size) = (row.int(), row.int(), row.int())
             // The newest row stays, so that its number and its sum are not only in the anchor.
-            guard seq < next.head.seq,
-                next.rows > Int64(settings.rows) || next.bytes > bytes || at < date
-            else { return false }
+            guard seq < next.head.seq else { return false }
+            if next.rows <= Int64(settings.rows), next.bytes <= bytes {
+                guard try dates.isOld(seq, at, before: date, now: look.now) else { return false }
+            }
             (next.anchor, next.deletedSize) = (seq, size)
             last = AuditAnchor(head: AuditHead(seq: seq, sum: row.bytes()), size: size)
             count += 1
             return true
         }
+        isUnfinished = dates.isUnfinished || count == Self.pieceMax
         guard let last else { return }
         try delete.run { $0.add(last.head.seq) }
         try keepAnchor.run { row in
@@ -131,7 +136,6 @@ final class AuditWriter {
             row.add(last.head.sum)
         }
         state = next
-        isUnfinished = count == Self.pieceMax
     }
 }
 

@@ -159,18 +159,23 @@ final class RunDayWriter {
 
     /// Whether rows may have to be deleted.
     ///
-    /// Days are counted and not compared with the clock: a clock that is wrong for a while deletes
-    /// nothing but one day for each that it adds.
+    /// Days are counted and not compared with the clock to find how many go: a clock that is wrong for a while
+    /// deletes nothing but one day for each that it adds.
     var isTrimDue: Bool { !isPostponed && (days == nil || (days?.count ?? 0) > daysKept) }
 
-    /// Deletes the earliest day, if there are too many; call it in a transaction.
-    func trim() throws(SQLiteFailure) {
+    /// Deletes a day, if there are too many; call it in a transaction.
+    ///
+    /// It is the earliest one, unless there are days after tomorrow: a clock that was ahead has left them, and
+    /// as the latest ones they would stay until that time has come. The day that is being written stays.
+    func trim(now: Int64) throws(SQLiteFailure) {
         var days: [Int64]
         if let known = self.days { days = known } else { days = try readDays() }
-        if days.count > daysKept, let earliest = days.first {
-            try delete.run { $0.add(earliest) }
-            days.removeFirst()
-            if last?.day == earliest { last = nil }
+        let tomorrow = RunDay.day(of: now) + 1
+        if days.count > daysKept, !days.isEmpty {
+            let place = days.firstIndex { $0 > tomorrow && $0 != last?.day } ?? days.startIndex
+            let day = days.remove(at: place)
+            try delete.run { $0.add(day) }
+            if last?.day == day { last = nil }
         }
         self.days = days
     }

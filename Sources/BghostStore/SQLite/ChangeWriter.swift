@@ -19,6 +19,7 @@ final class ChangeWriter {
     private let origins: OriginWriter
     private let audit: AuditWriter
     private let days: RunDayWriter
+    private var ages: AgeClock
     let damaged: DamagedRows
 
     init(
@@ -35,6 +36,7 @@ final class ChangeWriter {
         hasCheckpoints = found != 0
         audit = try AuditWriter(connection, retention.policy.audit, chunk: retention.chunk)
         days = try RunDayWriter(connection, daysKept: retention.policy.host.rollups, damaged)
+        ages = try AgeClock(connection)
         sizes = try TableSizes(reading: connection)
     }
 
@@ -344,17 +346,19 @@ final class ChangeWriter {
     }
 
     /// Whether history may have to be deleted.
-    var isTrimDue: Bool { trimmer.isDue(sizes) || audit.isTrimDue || days.isTrimDue }
+    var isTrimDue: Bool {
+        trimmer.isDue(sizes) || audit.isTrimDue || days.isTrimDue || ages.isDue
+    }
 
     /// Deletes a piece of the history, in a transaction of its own.
     func trim() throws(SQLiteFailure) {
         let before = (sizes, audit.state)
+        let look = ages.look()
         do throws(SQLiteFailure) {
             try statements.transaction.run { () throws(SQLiteFailure) in
-                let now = Self.now()
-                try trimmer.trim(&sizes, now: now)
-                if audit.isTrimDue { try audit.trim(now: now) }
-                if days.isTrimDue { try days.trim() }
+                try trimmer.trim(&sizes, look)
+                if audit.isTrimDue || look.isRelease { try audit.trim(look) }
+                if days.isTrimDue { try days.trim(now: look.now) }
             }
         } catch {
             (sizes, audit.state) = before

@@ -15,6 +15,8 @@ final class HistoryTrimmer {
 
     var retention: SQLiteStore.Retention { didSet { isUnfinished = true } }
     private let statements: TrimStatements
+    private var runDates: RowDates
+    private var startDates: RowDates
     /// Whether the last piece left something to delete.
     ///
     /// A starting daemon does not know.
@@ -29,6 +31,8 @@ final class HistoryTrimmer {
     init(_ connection: Connection, _ retention: SQLiteStore.Retention) throws(SQLiteFailure) {
         self.retention = retention
         statements = try TrimStatements(connection)
+        runDates = try RowDates("run", on: connection)
+        startDates = try RowDates("start", on: connection)
     }
 
     /// Notes that a run of a task was added.
@@ -54,16 +58,16 @@ final class HistoryTrimmer {
     }
 
     /// Deletes one piece; call it in a transaction.
-    func trim(_ sizes: inout TableSizes, now: Int64) throws(SQLiteFailure) {
+    func trim(_ sizes: inout TableSizes, _ look: AgeClock.Look) throws(SQLiteFailure) {
         postpone(&sizes)
-        var isLeft = try trimRuns(&sizes, now)
+        var isLeft = try trimRuns(&sizes, look)
         for task in touched {
-            isLeft = try trim(task: task, &sizes, now) || isLeft
+            isLeft = try trim(task: task, &sizes, look) || isLeft
         }
         touched = []
-        if policy.hasLimitsOfTasks { isLeft = try sweepTasks(&sizes, now) || isLeft }
+        if policy.hasLimitsOfTasks { isLeft = try sweepTasks(&sizes, look) || isLeft }
         isLeft = try trimOutputs(&sizes) || isLeft
-        isLeft = try trimStarts(&sizes, now) || isLeft
+        isLeft = try trimStarts(&sizes, look) || isLeft
         try store(&sizes.runs, "run")
         try store(&sizes.outputs, "output")
         isUnfinished = isLeft
@@ -80,16 +84,21 @@ final class HistoryTrimmer {
     }
 
     /// - Returns: whether another piece may find more.
-    private func trimRuns(_ sizes: inout TableSizes, _ now: Int64) throws(SQLiteFailure) -> Bool {
-        let oldest = now.subtractingClamped(Self.nanoseconds(policy.host.age))
+    private func trimRuns(
+        _ sizes: inout TableSizes,
+        _ look: AgeClock.Look
+    ) throws(SQLiteFailure) -> Bool {
+        let oldest = look.oldest(policy.host.age)
+        runDates.begin()
         let bytes = Int64(clamping: policy.host.bytes)
         let rows = try rows(statements.oldestRuns) { $0.add(Self.pieceMax) }
         for row in rows {
             // The newest row stays: its number is that from which the next ones are counted.
-            guard row.seq < sizes.runs.last,
-                sizes.runs.rows > Int64(policy.host.runs) || sizes.runs.bytes > bytes
-                    || row.at < oldest
-            else { return false }
+            guard row.seq < sizes.runs.last else { return false }
+            if sizes.runs.rows <= Int64(policy.host.runs), sizes.runs.bytes <= bytes {
+                let isOld = try runDates.isOld(row.seq, row.at, before: oldest, now: look.now)
+                guard isOld else { return runDates.isUnfinished }
+            }
             try delete(row, &sizes)
         }
         return rows.count == Self.pieceMax
@@ -98,10 +107,10 @@ final class HistoryTrimmer {
     private func trim(
         task: String,
         _ sizes: inout TableSizes,
-        _ now: Int64
+        _ look: AgeClock.Look
     ) throws(SQLiteFailure) -> Bool {
         guard let limits = policy.limits(ofTask: task) else { return false }
-        let oldest = limits.age.map { now.subtractingClamped(Self.nanoseconds($0)) } ?? .min
+        let oldest = limits.age.map { look.oldest($0) } ?? .min
         var excess = Int64.min
         if let most = limits.runs {
             try statements.runBeyond.rows({
@@ -117,8 +126,8 @@ final class HistoryTrimmer {
             $0.add(task)
             $0.add(Self.pieceMax)
         }
-        for row in rows {
-            guard row.seq < sizes.runs.last, row.seq <= excess || row.at < oldest else {
+        for (row, date) in zip(rows, Self.dates(of: rows, look.now)) {
+            guard row.seq < sizes.runs.last, row.seq <= excess || date < oldest else {
                 return false
             }
             try delete(row, &sizes)
@@ -127,7 +136,10 @@ final class HistoryTrimmer {
     }
 
     /// Looks at the next identifiers in the order of their names.
-    private func sweepTasks(_ sizes: inout TableSizes, _ now: Int64) throws(SQLiteFailure) -> Bool {
+    private func sweepTasks(
+        _ sizes: inout TableSizes,
+        _ look: AgeClock.Look
+    ) throws(SQLiteFailure) -> Bool {
         for _ in 0..<Self.sweepMax {
             var next: String?
             try statements.nextTask.rows({ $0.add(sweep) }) { row in
@@ -139,7 +151,7 @@ final class HistoryTrimmer {
                 return false
             }
             // Look at it again if it has more than one piece.
-            if try trim(task: next, &sizes, now) { return true }
+            if try trim(task: next, &sizes, look) { return true }
             sweep = next
         }
         return false
@@ -161,13 +173,19 @@ final class HistoryTrimmer {
 
     // MARK: Starts that did not happen
 
-    private func trimStarts(_ sizes: inout TableSizes, _ now: Int64) throws(SQLiteFailure) -> Bool {
-        let oldest = now.subtractingClamped(Self.nanoseconds(policy.host.age))
+    private func trimStarts(
+        _ sizes: inout TableSizes,
+        _ look: AgeClock.Look
+    ) throws(SQLiteFailure) -> Bool {
+        let oldest = look.oldest(policy.host.age)
+        startDates.begin()
         let rows = try rows(statements.oldestStarts) { $0.add(Self.pieceMax) }
         for row in rows {
-            guard row.seq < sizes.starts.last,
-                sizes.starts.rows > Int64(policy.host.runs) || row.at < oldest
-            else { return false }
+            guard row.seq < sizes.starts.last else { return false }
+            if sizes.starts.rows <= Int64(policy.host.runs) {
+                let isOld = try startDates.isOld(row.seq, row.at, before: oldest, now: look.now)
+                guard isOld else { return startDates.isUnfinished }
+            }
             try statements.deleteStart.run { $0.add(row.seq) }
             sizes.starts.first = row.seq &+ 1
         }
@@ -236,8 +254,14 @@ final class HistoryTrimmer {
         }
     }
 
-    private static func nanoseconds(_ age: Duration) -> Int64 {
-        Int64(clamping: age.clampedNanoseconds)
+    /// When rows were written at the latest; one that is dated after now is at least as old as a later one.
+    private static func dates(of rows: [OldRow], _ now: Int64) -> [Int64] {
+        var later = now
+        let dates = rows.reversed().map { row in
+            if row.at <= now { later = row.at }
+            return later
+        }
+        return dates.reversed()
     }
 }
 
