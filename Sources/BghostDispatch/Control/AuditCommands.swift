@@ -153,7 +153,7 @@ package final class AuditCommands {
         }
         try await waitForStart()
         let wanted = query
-        return await history.ask { $0.audit(wanted) }
+        return try await history.read { $0.audit(wanted) }
     }
 
     /// Compares the whole chain, in pieces between which others are answered.

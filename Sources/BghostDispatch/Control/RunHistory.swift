@@ -38,7 +38,7 @@ package final class RunHistory {
 
     /// A page of runs.
     ///
-    /// - Throws: if a time of the question cannot be read.
+    /// - Throws: if a time of the question, or the store, cannot be read.
     package nonisolated(nonsending) func runs(
         _ question: RunQuestion
     ) async throws(OperatorRefusal) -> RunPage {
@@ -55,14 +55,14 @@ package final class RunHistory {
         guard wanted.filter.state != .running else {
             return RunPage(entries: active.prefix(query.limit).map { .init($0, number: nil) })
         }
-        var page = await history.ask { $0.runs(wanted) }
+        var page = try await history.read { $0.runs(wanted) }
         page.prepend(active, limit: query.limit)
         return page
     }
 
     /// A page of starts that did not happen.
     ///
-    /// - Throws: if a time of the question cannot be read.
+    /// - Throws: if a time of the question, or the store, cannot be read.
     package nonisolated(nonsending) func skippedStarts(
         _ question: StartQuestion
     ) async throws(OperatorRefusal) -> SkippedStartPage {
@@ -79,12 +79,12 @@ package final class RunHistory {
             query.after = .init(due: due, number: number)
         }
         let wanted = query
-        return await history.ask { $0.skippedStarts(wanted) }
+        return try await history.read { $0.skippedStarts(wanted) }
     }
 
     /// A page of the sums of runs by task and day.
     ///
-    /// - Throws: if a time of the question cannot be read, or if the cursor is that of another list.
+    /// - Throws: if a time of the question, or the store, cannot be read, or if the cursor is that of another list.
     package nonisolated(nonsending) func runDays(
         _ question: RunDayQuestion
     ) async throws(OperatorRefusal) -> RunDayPage {
@@ -105,7 +105,7 @@ package final class RunHistory {
             after: place,
             limit: question.limit
         )
-        return await history.ask { $0.runDays(wanted) }
+        return try await history.read { $0.runDays(wanted) }
     }
 
     /// What happened to a task around a time.
@@ -125,7 +125,7 @@ package final class RunHistory {
         let high = at.addingClamped(PastExplanation.window)
         // Runs of a task that may run several times at once may be many.
         let runsMax = 200
-        let found = await history.ask { store in
+        let found = try await history.read { store in
             (
                 runs: store.runs(task: task, endedFrom: low, limit: runsMax),
                 starts: store.skippedStarts(

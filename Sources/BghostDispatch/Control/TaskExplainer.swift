@@ -50,7 +50,7 @@ package final class TaskExplainer {
         let task = subject.task
         var explanation = await explanation(of: subject)
         let ids = explanation.requests.map(\.request.id).filter { commits.checkpoints.has($0) }
-        let answer = await history.ask { store in
+        let answer = try await history.read { store in
             (
                 last: store.lastRun(task: task),
                 dead: store.deadLetters(task: task, limit: 1).first,
@@ -180,7 +180,7 @@ package final class TaskExplainer {
             return Subject(task: run.task, requests: nil)
         }
         if range.lowerBound == range.upperBound,
-            let run = await history.ask({ $0.run(ofRequest: range.lowerBound) })
+            let run = try await history.read({ $0.run(ofRequest: range.lowerBound) })
         {
             return Subject(task: run.task, requests: nil, last: run)
         }

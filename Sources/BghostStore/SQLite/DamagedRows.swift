@@ -3,7 +3,7 @@
 internal import BghostBase
 internal import Synchronization
 
-/// Reports damaged rows of the history, each once.
+/// Reports damaged rows of the history, and questions that cannot be read, each once.
 ///
 /// No decision depends on these rows, so commits and answers go on without them. Any thread may use it.
 final class DamagedRows: Sendable {
@@ -22,6 +22,20 @@ final class DamagedRows: Sendable {
         self.report = report
     }
 
+    /// Reads a row for an answer; `nil` if it is damaged, which is reported.
+    ///
+    /// - Parameter row: the table and the row, as below.
+    func skipping<Record>(
+        _ row: @autoclosure () -> String,
+        _ read: () throws(SQLiteFailure) -> Record?
+    ) throws(SQLiteFailure) -> Record? {
+        do throws(SQLiteFailure) { return try read() } catch {
+            guard error.kind == .corrupt else { throw error }
+            found("\(row()) is damaged", "answers leave it out")
+            return nil
+        }
+    }
+
     /// Reports a damaged row, unless that was done before.
     ///
     /// - Parameters:
@@ -29,10 +43,7 @@ final class DamagedRows: Sendable {
     ///   - outcome: what the store does instead, one clause.
     func found(_ row: String, _ outcome: String) {
         let text = "in \(path), \(row): \(outcome), and all else is kept"
-        let isNew = reported.withLock { reported in
-            reported.count < Self.reportsMax && reported.insert(text).inserted
-        }
-        guard isNew else { return }
+        guard isNew(text) else { return }
         report(
             StoreError(
                 text + "; check the disk, and if the row is needed, put the newest copy made by"
@@ -40,5 +51,18 @@ final class DamagedRows: Sendable {
                 kind: .corrupt
             )
         )
+    }
+
+    /// Reports that a question could not be read, unless that was done before.
+    ///
+    /// Clients repeat their questions, which must not fill the log.
+    func failed(_ error: StoreError) {
+        if isNew(error.message) { report(error) }
+    }
+
+    private func isNew(_ text: String) -> Bool {
+        reported.withLock { reported in
+            reported.count < Self.reportsMax && reported.insert(text).inserted
+        }
     }
 }

@@ -8,8 +8,10 @@ internal import BghostPolicy
 /// A page walks the index of dead letters from the place where the page before it ended.
 final class DeadLetterReader {
     private let walk: Statement
+    private let damaged: DamagedRows
 
-    init(_ connection: Connection) throws(SQLiteFailure) {
+    init(_ connection: Connection, _ damaged: DamagedRows) throws(SQLiteFailure) {
+        self.damaged = damaged
         walk = try Statement(
             """
             SELECT task, died_at, dead_run, \(RequestColumns.names), \(RequestColumns.placeNames)
@@ -36,15 +38,15 @@ final class DeadLetterReader {
             row.add(query.since ?? .min)
         }) { row throws(SQLiteFailure) in
             read += 1
-            let isWanted = query.matches(task: row.text())
+            let task = row.text()
+            let isWanted = query.matches(task: task)
             let place = DeadLetterQuery.Place(diedAt: row.int(), run: try row.id())
             if isWanted {
                 row.restartSum()
-                if let letter = try RequestColumns.read(&row).dead,
-                    places[letter.request.id] == nil
-                {
-                    page.letters.append(letter)
+                let letter = try damaged.skipping("a dead request of \(task)") {
+                    () throws(SQLiteFailure) in try RequestColumns.read(&row).dead
                 }
+                if let letter, places[letter.request.id] == nil { page.letters.append(letter) }
             }
             guard page.letters.count < query.limit, read < DeadLetterQuery.readMax else {
                 page.next = place

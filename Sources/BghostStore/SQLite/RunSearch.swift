@@ -156,6 +156,7 @@ extension Arguments {
 /// Answers questions for pages of runs, on the read-only connection.
 final class RunPages {
     private let connection: Connection
+    private let damaged: DamagedRows
     private let ends: Statement
     private let time: Statement
     private let fromTime: Statement
@@ -163,8 +164,9 @@ final class RunPages {
     /// By their SQL; there are as many as combinations of conditions.
     private var prepared: [String: Statement] = [:]
 
-    init(_ connection: Connection) throws(SQLiteFailure) {
+    init(_ connection: Connection, _ damaged: DamagedRows) throws(SQLiteFailure) {
         self.connection = connection
+        self.damaged = damaged
         ends = try Statement(
             "SELECT (SELECT min(seq) FROM run), (SELECT max(seq) FROM run)",
             on: connection
@@ -179,33 +181,45 @@ final class RunPages {
         )
         fromTime = try Statement(
             """
-            SELECT \(RunColumns.readNames()) FROM run INDEXED BY run_task
+            SELECT run.seq, \(RunColumns.readNames()) FROM run INDEXED BY run_task
             WHERE task = ? AND seq > ? AND coalesce(ended_at, at) >= ? ORDER BY seq LIMIT ?
             """,
             on: connection
         )
     }
 
-    /// Adds a row of a search to its page, if its task has the tag.
+    /// Adds a row of a search to its page, if its task has the tag and it is not damaged.
+    ///
+    /// - Returns: the number of the row if the limit of the page counts it.
     private func add(
         _ row: inout Row,
         of search: RunSearch,
         to page: inout RunPage
-    ) throws(SQLiteFailure) {
+    ) throws(SQLiteFailure) -> Int64? {
         let number = row.int()
         guard let tagged = search.tagged else {
-            page.entries.append(.init(try RunColumns.read(&row), number: number))
-            return
+            if let record = try record(&row, number) {
+                page.entries.append(.init(record, number: number))
+            }
+            return number
         }
-        guard tagged.contains(row.text()) else { return }
+        guard tagged.contains(row.text()) else { return nil }
         var record: RunRecord?
         // The search is open, so this reads the same state of the file. A number needs no room in the buffer where
         // the texts of the search are.
         try one.rows({ $0.add(number) }) { row throws(SQLiteFailure) in
-            record = try RunColumns.read(&row)
+            record = try self.record(&row, number)
             return false
         }
         if let record { page.entries.append(.init(record, number: number)) }
+        return number
+    }
+
+    /// - Returns: `nil` if the row is damaged.
+    private func record(_ row: inout Row, _ number: Int64) throws(SQLiteFailure) -> RunRecord? {
+        try damaged.skipping("row \(number) of the runs") { () throws(SQLiteFailure) in
+            try RunColumns.read(&row)
+        }
     }
 
     func page(_ query: RunQuery) throws(SQLiteFailure) -> RunPage {
@@ -223,14 +237,19 @@ final class RunPages {
         try narrow(&low, &high, query.filter)
         guard low < high &- 1 else { return page }
         let search = RunSearch(query, low: low, high: high, ids: ids)
+        // A damaged row counts, too: otherwise the page would look like the last one.
+        var (rows, last) = (0, Int64?.none)
         try statement(search.sql).rows({ row in
             for value in search.values { row.add(value) }
         }) { row throws(SQLiteFailure) in
-            try add(&row, of: search, to: &page)
-            return page.entries.count < query.limit
+            if let number = try add(&row, of: search, to: &page) {
+                rows += 1
+                last = number
+            }
+            return rows < query.limit
         }
-        guard page.entries.count < query.limit else {
-            page.next = page.entries.last?.number
+        guard rows < query.limit else {
+            page.next = last
             return page
         }
         guard let end = search.end else { return page }
@@ -257,7 +276,8 @@ final class RunPages {
             row.add(date)
             row.add(limit)
         }) { row throws(SQLiteFailure) in
-            records.append(try RunColumns.read(&row))
+            let number = row.int()
+            if let record = try record(&row, number) { records.append(record) }
             return true
         }
         return records

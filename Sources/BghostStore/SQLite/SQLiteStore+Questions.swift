@@ -142,13 +142,16 @@ extension SQLiteStore {
         }
     }
 
-    /// Queries throw no errors: a failure is reported, and the default answer is returned.
+    /// Queries throw no errors: a failure is reported once, and the default answer is returned.
+    ///
+    /// `StoreReading` tells the caller of it.
     func answer<Answer: Sendable>(
         _ otherwise: Answer,
         _ body: (StoreReader, Uncommitted) throws(SQLiteFailure) -> Answer
     ) -> Answer {
         let store: OpenStore
         do { store = try open() } catch {
+            StoreReading.outcome?.note(error)
             report(error)
             return otherwise
         }
@@ -158,7 +161,9 @@ extension SQLiteStore {
         do throws(SQLiteFailure) {
             return try store.ask { reader throws(SQLiteFailure) in try body(reader, uncommitted) }
         } catch {
-            report(error.error("answer a question", in: path))
+            let error = error.error("answer a question", in: path)
+            StoreReading.outcome?.note(error)
+            store.damaged.failed(error)
             return otherwise
         }
     }

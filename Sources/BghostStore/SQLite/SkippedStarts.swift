@@ -54,8 +54,10 @@ final class SkippedStartReader {
     private let ofTask: Statement
     private let allOfDate: Statement
     private let ofTaskOfDate: Statement
+    private let damaged: DamagedRows
 
-    init(_ connection: Connection) throws(SQLiteFailure) {
+    init(_ connection: Connection, _ damaged: DamagedRows) throws(SQLiteFailure) {
+        self.damaged = damaged
         let select = "SELECT due, seq, task, kind, \(SkippedStartColumns.names) FROM start"
         let order = "due >= ? AND due < ? ORDER BY due DESC, seq DESC"
         // Many starts may have one due date, as after a night without power.
@@ -83,10 +85,11 @@ final class SkippedStartReader {
         func take(_ row: inout Row) throws(SQLiteFailure) -> Bool {
             let place = SkippedStartQuery.Place(due: row.int(), number: row.int())
             let (name, kind) = (row.text(), row.text())
-            if query.matches(task: name, kind: kind),
-                let start = try SkippedStartColumns.read(&row)
-            {
-                found.rows.append((start, place.number))
+            if query.matches(task: name, kind: kind) {
+                let start = try damaged.skipping("row \(place.number) of the skipped starts") {
+                    () throws(SQLiteFailure) in try SkippedStartColumns.read(&row)
+                }
+                if let start { found.rows.append((start, place.number)) }
             }
             read += 1
             guard found.rows.count < query.limit, read < SkippedStartQuery.readMax else {
