@@ -180,6 +180,30 @@ import Testing
         #expect(lines[3] == "all there")
     }
 
+    @Test(.timeLimit(.minutes(5))) func `A start without room says what to do`() throws {
+        let result = try Command.run([writer, "limit", path, "4096"])
+        #expect(result.output.hasPrefix("full: cannot open the store in \(path): "), "\(result)")
+        #expect(
+            result.output.hasSuffix(
+                "; free some room on its file system, then start the daemon again\n"
+            ),
+            "\(result)"
+        )
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `A backup without room says what to do`() throws {
+        let store = try SQLiteStore(path: path)
+        for number in 0..<300 { store.commit(StoreScript.list(number)) { _ in } }
+        store.close()
+        let result = try Command.run([writer, "backup", path, "150000"])
+        #expect(
+            result.output.hasPrefix("full: cannot write a copy of \(path) in \(path).copy: "),
+            "\(result)"
+        )
+        #expect(result.output.contains("name a folder on another file system"), "\(result)")
+        #expect(try File.list(folder.path).allSatisfy { !$0.contains("copy") })
+    }
+
     /// Ends of runs wait for room, in order; other changes are refused and never overtake them.
     @Test(.timeLimit(.minutes(5))) func `A change that must be kept waits for room`() throws {
         let result = try Command.run([writer, "retry", path, "400000"])

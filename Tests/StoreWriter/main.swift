@@ -22,6 +22,7 @@ import Synchronization
 //   store-writer lose DB BYTES          the same, and closes it without room
 //   store-writer transfers DB BYTES     the same with the journal of transfers
 //   store-writer refused DB BYTES       the same with transfers that it refuses
+//   store-writer backup DB BYTES        writes DB.copy with a limit on the size of files
 //   store-writer open DB                opens it, commits once, and says what came of it
 
 /// Waits for the answer of one commit.
@@ -267,7 +268,7 @@ let arguments = CommandLine.arguments
 guard arguments.count > 2 else { exit(64) }
 let number = arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0
 do {
-    if ["limit", "retry", "lose", "transfers", "refused"].contains(arguments[1]) {
+    if ["limit", "retry", "lose", "transfers", "refused", "backup"].contains(arguments[1]) {
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit()
         getrlimit(fileSize, &limit)
@@ -281,6 +282,10 @@ do {
         switch arguments[1] {
         case "retry": keepWhileFull(try SQLiteStore(path: arguments[2]), makeRoom: makeRoom)
         case "lose": keepWhileFull(try SQLiteStore(path: arguments[2]), makeRoom: nil)
+        case "backup":
+            let store = try SQLiteStore(path: arguments[2])
+            defer { store.close() }
+            try store.backup(to: arguments[2] + ".copy")
         case "transfers":
             do {
                 try keepTransfersWhileFull(arguments[2], makeRoom: makeRoom)

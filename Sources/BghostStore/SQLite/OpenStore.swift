@@ -7,10 +7,13 @@ internal import Synchronization
 /// An open store: its committer and its reader.
 final class OpenStore: Sendable {
     let committer: Committer
+    /// What questions have found.
+    let damaged: DamagedRows
     private let reader: Mutex<StoreReader?>
 
-    private init(_ committer: Committer, _ reader: StoreReader) {
+    private init(_ committer: Committer, _ reader: StoreReader, _ damaged: DamagedRows) {
         self.committer = committer
+        self.damaged = damaged
         self.reader = Mutex(reader)
     }
 
@@ -35,16 +38,17 @@ final class OpenStore: Sendable {
             if let writer = found.writer {
                 connection = writer
             } else {
-                connection = try found.opening.openWriter()
+                connection = try found.opening.openWriter(found.lock)
                 opened = connection
-                state.incarnation &+= 1
+                state.incarnation = try Incarnation.read(connection)
             }
             let path = found.opening.path
             let damaged = DamagedRows(path: path, report: report)
             let reader = try StoreReader(found.reader, damaged)
             let writer = try StoreWriter(connection, found.lock, damaged, retention: retention)
             let batches = BatchWriter(writer, path: path, report: report)
-            return (OpenStore(try Committer(batches, path: path), reader), state)
+            let committer = try Committer(batches, path: path)
+            return (OpenStore(committer, reader, damaged), state)
         } catch {
             // Nothing was written that closing could lose; report the earlier error.
             try? opened?.close()

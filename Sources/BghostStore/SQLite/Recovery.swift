@@ -14,11 +14,7 @@ enum Recovery {
         try connection.run("BEGIN")
         // Only reads precede this, so ending the snapshot cannot lose anything.
         defer { try? connection.run("COMMIT") }
-        var state = RecoveredState(
-            incarnation: UInt32(
-                truncatingIfNeeded: try connection.number("SELECT incarnation FROM meta")
-            )
-        )
+        var state = RecoveredState(incarnation: try Incarnation.read(connection))
         // The file is read before it is migrated, so that a rejected file stays unchanged.
         let version = Int32(truncatingIfNeeded: try connection.number("PRAGMA user_version"))
         try readRequests(connection, version, &state, expect, each)

@@ -95,37 +95,4 @@ struct SQLiteFailure: Error {
         default: false
         }
     }
-
-    /// Describes the failure.
-    ///
-    /// - Parameter doing: the operation, as in "keep a transaction".
-    func error(_ doing: String, in path: String) -> StoreError {
-        var why = text
-        if systemError != 0 { why += " (\(String(cString: strerror(systemError))))" }
-        return StoreError("cannot \(doing) in \(path): \(why); \(advice(path))", kind: kind)
-    }
-
-    private func advice(_ path: String) -> String {
-        switch kind {
-        case _ where code == Self.movedCode:
-            "nothing more is accepted, since it would be lost: stop the daemon, put the files back, or"
-                + " the newest copy made by `bghost backup` with `bghost restore`, and start it again"
-        case .full:
-            "free some room on its file system: what is accepted is kept, what ends meanwhile is"
-                + " stored then, and new requests are accepted again by themselves"
-        case .readOnly:
-            "make the file and its folder writable for the daemon's user, then start it again"
-        case .corrupt:
-            "the file is left as it is: stop the daemon, keep the file and its -wal for"
-                + " inspection, and put the newest copy made by `bghost backup` in its place with"
-                + " `bghost restore --replace`"
-        case .taken:
-            "another program has the file open: end it, and use `bghost backup` to get a copy"
-                + " that may be looked at"
-        case .other where code & 0xFF == SQLITE_IOERR:
-            "nothing more is written, since the disk may have lost what it was given: look at"
-                + " the kernel's log, then start the daemon again"
-        case .other: "the store was left unchanged"
-        }
-    }
 }

@@ -175,7 +175,7 @@ package final class SQLiteStore: Store {
                 return (store, state)
             } catch {
                 // Opening has already released the lock and the connection.
-                let error = error.error("open the store", in: path)
+                let error = error.error("open the store", in: path, for: .start)
                 stage = .refused(error)
                 throw error
             }

@@ -18,6 +18,7 @@ struct StoreBackup {
         }
         let unfinished = target + ".unfinished"
         unlink(unfinished)
+        unlink(unfinished + "-journal")
         do throws(SQLiteFailure) {
             try copy(to: unfinished)
             try Self.mark(unfinished)
@@ -26,7 +27,7 @@ struct StoreBackup {
             try Folder.sync(of: target)
         } catch {
             unlink(unfinished)
-            throw error.error("write a copy of \(source)", in: target)
+            throw error.error("write a copy of \(source)", in: target, for: .backup)
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CBghostSystem
 internal import CSQLite
 internal import Glibc
 
@@ -22,21 +23,30 @@ struct FoundStore: Sendable {
 
 /// Opens a store.
 ///
-/// It writes nothing before all checks are passed: a rejected file stays unchanged.
+/// It writes nothing before all checks are passed: a rejected file stays unchanged. Only a transaction that was
+/// interrupted before the file had a `-wal` is undone first.
 struct StoreOpening: Sendable {
     let path: String
     /// A store that was not closed is checked page by page unless it is larger than this, bytes.
     let quickCheckMax: Int64
+    /// The file of the backup that this one is a copy of; `nil` for the store of a daemon.
+    var backup: String?
 
     func find() throws(StoreError) -> FoundStore {
         let lock = try StoreLock(database: path)
         do throws(SQLiteFailure) {
-            guard size(path) <= 0 else { return try findOld(lock) }
+            let size = size(path)
+            if size > 0 { try RollbackJournal.undo(path, size: size) }
+            guard self.size(path) <= 0 else { return try findOld(lock) }
             try checkThatNothingIsMissing(lock)
             try create()
             return try makeNew(lock)
         } catch {
-            throw error.error("open the store", in: path)
+            throw error.error(
+                "open the store",
+                in: backup ?? path,
+                for: backup == nil ? .start : .restore
+            )
         }
     }
 
@@ -68,7 +78,7 @@ struct StoreOpening: Sendable {
     }
 
     private func makeNew(_ lock: StoreLock) throws(SQLiteFailure) -> FoundStore {
-        let writer = try openWriter()
+        let writer = try openWriter(lock)
         do throws(SQLiteFailure) {
             // SQLite syncs the folder when it creates its journals, but not for a database that
             // already exists.
@@ -106,7 +116,9 @@ struct StoreOpening: Sendable {
     private func check(_ reader: Connection, _ lock: StoreLock) throws(SQLiteFailure) {
         let version = try Schema.format.check(
             reader,
-            advice: "start that one, or put a copy back that was made before"
+            advice: backup == nil
+                ? "start that one, or put a copy back that was made before"
+                : "restore it with that one"
         )
         try checkThatNothingVanished(reader, lock)
         try checkPages(reader)
@@ -166,7 +178,7 @@ struct StoreOpening: Sendable {
     }
 
     /// Opens the writing connection, and records that a daemon has started to write.
-    func openWriter() throws(SQLiteFailure) -> Connection {
+    func openWriter(_ lock: StoreLock) throws(SQLiteFailure) -> Connection {
         let writer = try Connection(
             path: path,
             isReadOnly: false,
@@ -188,20 +200,35 @@ struct StoreOpening: Sendable {
             }
             try Schema.format.migrate(writer)
             if size(path + "-wal") > 0 { try beginLog(writer) }
-            try writer.run(
-                """
-                BEGIN IMMEDIATE;
-                UPDATE meta SET incarnation = incarnation + 1, clean = 0, copied = 0;
-                DELETE FROM closing;
-                COMMIT;
-                """
-            )
+            try recordStart(writer, lock)
             return writer
         } catch {
             // A transaction that was not committed is rolled back; the first failure is the one to report.
             try? writer.close()
             throw error
         }
+    }
+
+    private func recordStart(_ writer: Connection, _ lock: StoreLock) throws(SQLiteFailure) {
+        // A copy that replaced the store ends before the line in the lock file. Lower that line first: a kill must
+        // not leave a store without the mark of a copy and with a line that it does not have.
+        if try writer.number("SELECT copied FROM meta") != 0 {
+            try lock.lower(to: TableSizes(reading: writer).journal.last)
+        }
+        let incarnation = Incarnation.next(
+            after: try Incarnation.read(writer),
+            locked: lock.incarnation,
+            now: bgs_realtime_ns()
+        )
+        lock.record(incarnation: incarnation)
+        try writer.run(
+            """
+            BEGIN IMMEDIATE;
+            UPDATE meta SET incarnation = \(incarnation), clean = 0, copied = 0;
+            DELETE FROM closing;
+            COMMIT;
+            """
+        )
     }
 
     /// Copies the WAL of the previous daemon into the database and starts a new one: if this daemon

@@ -58,7 +58,7 @@ package final class SQLiteTransferJournal: TransferJournal {
         do throws(SQLiteFailure) {
             tables = Mutex(try TransferTables(path: path))
         } catch {
-            throw Self.error(error, "open the journal of transfers", path)
+            throw Self.error(error, "open the journal of transfers", path, for: .start)
         }
     }
 
@@ -128,7 +128,7 @@ package final class SQLiteTransferJournal: TransferJournal {
                 return try tables.records()
             }
         } catch {
-            throw Self.error(error, "read the transfers", path)
+            throw Self.error(error, "read the transfers", path, for: .start)
         }
     }
 
@@ -143,7 +143,7 @@ package final class SQLiteTransferJournal: TransferJournal {
             }
             try Folder.sync(contentsOf: path)
         } catch {
-            throw Self.error(error, "write a copy of the journal of transfers", self.path)
+            throw Self.error(error, "write a copy of \(self.path)", path, for: .backup)
         }
     }
 
@@ -296,8 +296,9 @@ package final class SQLiteTransferJournal: TransferJournal {
     private static func error(
         _ failure: SQLiteFailure,
         _ doing: String,
-        _ path: String
+        _ path: String,
+        for purpose: SQLiteFailure.Purpose = .running
     ) -> TransferJournalError {
-        TransferJournalError(failure.error(doing, in: path).message)
+        TransferJournalError(failure.error(doing, in: path, for: purpose).message)
     }
 }

@@ -129,19 +129,22 @@ final class TransferTables: @unchecked Sendable {
     }
 
     /// All transfers in the order of their ids.
-    func records() throws(SQLiteFailure) -> [TransferRecord] {
+    func records() throws(SQLiteFailure) -> [TransferRecord] { try Self.records(in: connection) }
+
+    static func records(in connection: Connection) throws(SQLiteFailure) -> [TransferRecord] {
         var points: [RunID: TransferPoint] = [:]
-        try read("SELECT * FROM transfer_point") { row throws(SQLiteFailure) in
+        try read("SELECT * FROM transfer_point", on: connection) { row throws(SQLiteFailure) in
             let (id, point) = try TransferPoint.read(row)
             points[id] = point
         }
         var statuses: [RunID: TransferStatus] = [:]
-        try read("SELECT * FROM transfer_status") { row throws(SQLiteFailure) in
+        try read("SELECT * FROM transfer_status", on: connection) { row throws(SQLiteFailure) in
             let (id, status) = try TransferStatus.read(row)
             statuses[id] = status
         }
         var records: [TransferRecord] = []
-        try read("SELECT * FROM transfer ORDER BY id") { row throws(SQLiteFailure) in
+        try read("SELECT * FROM transfer ORDER BY id", on: connection) {
+            row throws(SQLiteFailure) in
             let (request, key) = try TransferRequest.read(row)
             guard let point = points[request.id], let status = statuses[request.id] else {
                 throw .damaged("a part of the transfer \(request.id) is missing")
@@ -157,8 +160,9 @@ final class TransferTables: @unchecked Sendable {
         return records
     }
 
-    private func read(
+    private static func read(
         _ sql: String,
+        on connection: Connection,
         _ each: (Row) throws(SQLiteFailure) -> Void
     ) throws(SQLiteFailure) {
         try Statement(sql, on: connection).rows { row throws(SQLiteFailure) in
