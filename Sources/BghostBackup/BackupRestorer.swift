@@ -9,8 +9,12 @@ internal import Glibc
 ///
 /// Everything is copied and checked before anything of the state directory changes. What was there is set
 /// aside in a folder of the state directory, never removed. An interrupted restore leaves either the old
-/// store, the new one, or none, which a daemon refuses to start with, because the lock file tells of it;
-/// the command can then be repeated.
+/// store, the new one, or none. In the last case the folder of the copy remains, and a daemon refuses to
+/// start while it is there; the command can then be repeated.
+///
+/// The folder with what is set aside gets its name when it is complete. A repeated restore continues in the
+/// folder that an interrupted one has begun: a database and its write-ahead log in two folders would look
+/// like an older database.
 package struct BackupRestorer: Sendable {
     /// What was restored.
     package struct Summary: Equatable, Sendable {
@@ -28,6 +32,13 @@ package struct BackupRestorer: Sendable {
 
     /// What SQLite adds to the name of a database for that of its write-ahead log.
     private static let log = "-wal"
+    /// The same for the journal of a transaction that was interrupted before the database had a log.
+    private static let journal = "-journal"
+
+    /// The name of a folder with what was set aside begins with it.
+    private static let asidePrefix = "replaced-"
+    /// The name of a folder that is not complete ends with it, also that of a backup.
+    private static let unfinished = ".unfinished"
 
     private let backup: String
     private let state: StateDirectory
@@ -44,34 +55,56 @@ package struct BackupRestorer: Sendable {
         self.backup = backup
         self.state = state
         self.replaces = replaces
-        staging = state.path + "/restore.unfinished"
+        staging = state.path + "/" + StateDirectory.unfinishedRestoreName
         // Two restores may come within a second.
-        var aside = state.path + "/replaced-" + stamp
-        while NewFolder.size(of: aside) != nil { aside += "-2" }
+        var aside = state.path + "/" + Self.asidePrefix + stamp
+        while ["", Self.unfinished].contains(where: { NewFolder.size(of: aside + $0) != nil }) {
+            aside += "-2"
+        }
         self.aside = aside
     }
 
     /// Restores the backup; blocks until it is on the disk.
     package func restore() throws(BackupError) -> Summary {
+        try checkBackup()
+        // Otherwise a daemon would begin with nothing where an earlier restore was interrupted.
+        var keepsMark =
+            NewFolder.size(of: staging) != nil
+            && NewFolder.size(of: path(StateDirectory.storeName, in: state.path)) == nil
+        defer { if keepsMark { FileTree.empty(staging) } else { FileTree.remove(staging) } }
+        return try BackupError.rethrowing {
+            try makeStaging()
+            var summary = try copy()
+            let old = try present(besides: summary.plugins)
+            keepsMark = true
+            summary.aside = try setAside(old)
+            try moveIn(summary)
+            keepsMark = false
+            return summary
+        }
+    }
+
+    private func checkBackup() throws(BackupError) {
+        guard !backup.hasSuffix(Self.unfinished) else {
+            throw BackupError(
+                "\(backup) is not complete: the command that wrote it was interrupted",
+                fix: "name a complete folder; a repeated restore completes what it sets aside"
+            )
+        }
         guard NewFolder.size(of: path(StateDirectory.storeName, in: backup)) != nil else {
             throw BackupError(
                 "\(backup) is no backup: it has no \(StateDirectory.storeName)",
                 fix: "name a folder that `bghost backup` wrote"
             )
         }
-        FileTree.remove(staging)
-        defer { FileTree.remove(staging) }
-        return try BackupError.rethrowing {
-            try NewFolder.make(staging)
-            var summary = try copy()
-            let old = try present(besides: summary.plugins)
-            if !old.isEmpty {
-                try setAside(old)
-                summary.aside = aside
-            }
-            try moveIn(summary)
-            return summary
-        }
+    }
+
+    /// Makes the folder of the copy, or empties that of an interrupted restore, which stays as a mark.
+    private func makeStaging() throws {
+        FileTree.empty(staging)
+        if !NewFolder.isEmpty(staging) { try NewFolder.make(staging) }
+        // The mark must be on the disk before anything is moved.
+        try NewFolder.sync(state.path)
     }
 
     private func path(_ name: String, in folder: String) -> String { folder + "/" + name }
@@ -86,15 +119,16 @@ package struct BackupRestorer: Sendable {
             guard NewFolder.size(of: source) != nil else { continue }
             let target = path(name, in: staging)
             try copy.copyFile(source, to: target)
-            // A backup has no log, but the folder with a state that was set aside may have one.
-            if NewFolder.size(of: source + Self.log) != nil {
-                try copy.copyFile(source + Self.log, to: target + Self.log)
+            // A backup has neither, but the folder with a state that was set aside may have one.
+            for suffix in [Self.log, Self.journal] where NewFolder.size(of: source + suffix) != nil
+            {
+                try copy.copyFile(source + suffix, to: target + suffix)
             }
             guard copy.omitted == 0 else { throw BackupError("\(source) is no file") }
             if name == StateDirectory.storeName {
-                try StoreCopy.prepare(store: target)
+                try StoreCopy.prepare(store: target, from: source)
             } else {
-                try StoreCopy.check(transfers: target)
+                try StoreCopy.check(transfers: target, from: source)
                 summary.hasTransfers = true
             }
         }
@@ -114,15 +148,15 @@ package struct BackupRestorer: Sendable {
     private func present(besides plugins: [String]) throws -> [String] {
         var names: [String] = []
         for database in Self.databases {
-            // SQLite would apply the log of the old database to the new one.
-            names += [database, database + Self.log, database + "-shm"]
+            // SQLite would apply those of the old database to the new one.
+            names += ["", Self.log, Self.journal, "-shm"].map { database + $0 }
         }
         names += plugins.map { "\(StateDirectory.dataName)/\($0)" }
         let found = names.filter { name in
             let place = path(name, in: state.path)
-            guard NewFolder.size(of: place) != nil else { return false }
-            // An empty folder holds nothing that could be lost.
-            return rmdir(place) != 0
+            // An empty folder holds nothing that could be lost, and a renamed folder takes its place.
+            let isEmptyFolder = name.contains("/") && NewFolder.isEmpty(place)
+            return NewFolder.size(of: place) != nil && !isEmptyFolder
         }
         guard found.isEmpty || replaces else {
             throw BackupError(
@@ -133,16 +167,34 @@ package struct BackupRestorer: Sendable {
         return found
     }
 
-    private func setAside(_ names: [String]) throws {
-        try NewFolder.make(aside)
-        let hasData = names.contains { $0.hasPrefix(StateDirectory.dataName + "/") }
-        if hasData { try NewFolder.make(path(StateDirectory.dataName, in: aside)) }
+    /// - Returns: the folder with what was there; `nil` if there was nothing.
+    private func setAside(_ names: [String]) throws -> String? {
+        let begun = try begunAside(besides: names)
+        guard begun != nil || !names.isEmpty else { return nil }
+        let folder = begun ?? aside + Self.unfinished
+        if begun == nil { try NewFolder.make(folder) }
+        let data = path(StateDirectory.dataName, in: folder)
         for name in names {
-            try NewFolder.rename(path(name, in: state.path), to: path(name, in: aside))
+            if name.contains("/"), NewFolder.size(of: data) == nil { try NewFolder.make(data) }
+            try NewFolder.rename(path(name, in: state.path), to: path(name, in: folder))
         }
-        for folder in [aside, state.path] {
-            if hasData { try NewFolder.sync(path(StateDirectory.dataName, in: folder)) }
-            try NewFolder.sync(folder)
+        try NewFolder.sync(path(StateDirectory.dataName, in: state.path))
+        if NewFolder.size(of: data) != nil { try NewFolder.sync(data) }
+        let complete = String(folder.dropLast(Self.unfinished.count))
+        try NewFolder.give(folder, itsName: complete)
+        return complete
+    }
+
+    /// The folder in which an interrupted restore began to set aside the state that `names` are the rest of.
+    private func begunAside(besides names: [String]) throws -> String? {
+        let folders = try FolderNames.of(state.path).filter {
+            $0.hasPrefix(Self.asidePrefix) && $0.hasSuffix(Self.unfinished)
+        }
+        return folders.sorted().map { path($0, in: state.path) }.last { folder in
+            guard !NewFolder.isEmpty(folder) else { return true }
+            // The store goes first: if the state has one, the folder is what is left of another state.
+            return !names.contains(StateDirectory.storeName)
+                && names.allSatisfy { NewFolder.size(of: path($0, in: folder)) == nil }
         }
     }
 

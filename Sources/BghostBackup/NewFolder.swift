@@ -37,6 +37,15 @@ enum NewFolder {
         return lstat(path, &status) == 0 ? UInt64(max(0, status.st_size)) : nil
     }
 
+    /// Whether a path names a folder, and no link to one, that has no entries.
+    static func isEmpty(_ path: String) -> Bool {
+        // What cannot be read is no folder, or may have entries.
+        guard let facts = try? FileFacts(of: path, followsLinks: false), facts.kind == .folder,
+            let names = try? FolderNames.of(path)
+        else { return false }
+        return names.isEmpty
+    }
+
     static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
         return String(path[..<slash])

@@ -14,21 +14,45 @@ package final class StateDirectory: Sendable {
     package static let transfersName = "transfers.sqlite"
     /// The name of the folder with the data directories of the plugins.
     package static let dataName = "data"
+    /// The name of the folder in which a restore copies a backup; it remains after an interruption.
+    package static let unfinishedRestoreName = "restore.unfinished"
 
     package let path: String
     /// The descriptor of the lock; `nil` after `unlock`.
     private let lock: Mutex<Int32?>
 
-    /// Creates the folder if it does not exist, and locks it for this process.
+    /// Creates the folder if it does not exist, and locks it for a restore into it.
+    ///
+    /// The calling thread blocks for up to 10 s while the lock of a daemon that has ended is in use.
+    package convenience init(_ path: String) throws(HostError) {
+        try self.init(path, isForRestore: true, allowsUntrustedFiles: false, deadOwnerWait: 10_000)
+    }
+
+    /// Creates the folder if it does not exist, and locks it for a daemon.
     ///
     /// - Parameters:
     ///   - allowsUntrustedFiles: whether other users may be able to change the folders in its path.
     ///   - deadOwnerWait: how long the lock of a daemon that has ended may be in use, milliseconds; the
     ///     calling thread blocks.
-    package init(
+    /// - Throws: also if a restore into the folder was interrupted before it put the store there.
+    package convenience init(
         _ path: String,
-        allowsUntrustedFiles: Bool = false,
+        allowsUntrustedFiles: Bool,
         deadOwnerWait: Int64 = 10_000
+    ) throws(HostError) {
+        try self.init(
+            path,
+            isForRestore: false,
+            allowsUntrustedFiles: allowsUntrustedFiles,
+            deadOwnerWait: deadOwnerWait
+        )
+    }
+
+    private init(
+        _ path: String,
+        isForRestore: Bool,
+        allowsUntrustedFiles: Bool,
+        deadOwnerWait: Int64
     ) throws(HostError) {
         self.path = path
         // Check before creating: below a symbolic link of another user, it would be created at the
@@ -39,6 +63,8 @@ package final class StateDirectory: Sendable {
         if !allowsUntrustedFiles { try Self.checkTrust(path, of: path) }
         try Self.makeDirectory("\(path)/\(Self.dataName)")
         lock = Mutex(try Self.lock(path, deadOwnerWait))
+        // Check with the lock: a restore that is under way is not an interrupted one.
+        if !isForRestore { try checkRestore() }
     }
 
     deinit { unlock() }
@@ -131,6 +157,22 @@ package final class StateDirectory: Sendable {
                     + " name another one with --state-dir"
             )
         }
+    }
+
+    /// Throws if a restore was interrupted when the store was not in the folder.
+    ///
+    /// A new folder has no lock file of a store that would tell of it, so the daemon would begin with nothing.
+    private func checkRestore() throws(HostError) {
+        func isThere(_ name: String) -> Bool {
+            var status = stat()
+            return lstat("\(path)/\(name)", &status) == 0
+        }
+        guard isThere(Self.unfinishedRestoreName), !isThere(Self.storeName) else { return }
+        throw .stateDirectory(
+            "a restore into \(path) was interrupted, and the store is missing; run `bghost restore`"
+                + " again, with --replace, or, to begin with nothing, remove"
+                + " \(path)/\(Self.unfinishedRestoreName)"
+        )
     }
 
     private static func lock(

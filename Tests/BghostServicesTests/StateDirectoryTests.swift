@@ -53,4 +53,18 @@ import Testing
         }
         #expect(error?.description.contains("another bghost (pid \(getpid())) uses") == true)
     }
+
+    /// A new folder has no lock file of a store, which would tell that there was one.
+    @Test func `A daemon does not begin with nothing after an interrupted restore`() throws {
+        let folder = try TemporaryDirectory()
+        try #require(mkdir(folder.file("restore.unfinished"), 0o700) == 0)
+        let error = #expect(throws: HostError.self) {
+            try StateDirectory(folder.path, allowsUntrustedFiles: true)
+        }
+        #expect(error?.description.contains("run `bghost restore` again") == true)
+        // The refusal does not keep the lock, so the restore can be repeated.
+        try StateDirectory(folder.path).unlock()
+        try folder.write("", to: StateDirectory.storeName)
+        try StateDirectory(folder.path, allowsUntrustedFiles: true).unlock()
+    }
 }

@@ -201,4 +201,80 @@ import Testing
         #expect(try pending(second) == [kept])
         #expect(second.stop() == 0)
     }
+
+    /// As a machine leaves it that loses its power between the copy and the moves.
+    @Test func `A daemon does not start where a restore into a new folder was interrupted`() throws
+    {
+        let (kept, _, state) = try backedUp()
+        _ = try Command.run(["mv", state, folder.file("old")])
+        _ = try Command.run(["mkdir", "-p", state + "/restore.unfinished", state + "/data/witness"])
+        try folder.write("moved", to: "state/data/witness/note")
+        let failure = #expect(throws: DaemonFailure.self) { try daemon() }
+        let lines = failure?.lines.joined(separator: "\n") ?? ""
+        #expect(lines.contains("a restore into \(state) was interrupted"), "\(lines)")
+        // A restore that is refused leaves nothing that a daemon starts with either.
+        #expect(try restore([backup, "--state-dir", state]).exitCode == 1)
+        #expect(throws: DaemonFailure.self) { try daemon() }
+        let restored = try restore([backup, "--state-dir", state, "--replace"])
+        #expect(restored.exitCode == 0, "\(restored)")
+        #expect(access(state + "/restore.unfinished", F_OK) != 0)
+        let second = try daemon()
+        #expect(try pending(second) == [kept])
+        #expect(second.stop() == 0)
+    }
+
+    /// Without its write-ahead log a database looks like an older one, and what was accepted since is lost.
+    @Test func `A repeated restore sets the whole old state aside in one folder`() throws {
+        let (_, _, state) = try backedUp()
+        let killed = try daemon()
+        let last = try submit(killed)
+        killed.program.signal(SIGKILL)
+        _ = killed.program.end()
+        try #require(access(state + "/bghost.sqlite-wal", F_OK) == 0)
+        // As a restore leaves it that is killed between its first two moves.
+        let begun = state + "/replaced-1.unfinished"
+        _ = try Command.run(["mkdir", state + "/restore.unfinished", begun])
+        try #require(rename(state + "/bghost.sqlite", begun + "/bghost.sqlite") == 0)
+        let refused = try restore([begun, "--state-dir", folder.file("other")])
+        #expect(refused.exitCode == 1 && refused.error.contains("not complete"), "\(refused)")
+        let restored = try restore([backup, "--state-dir", state, "--replace"])
+        #expect(restored.exitCode == 0, "\(restored)")
+        let aside = state + "/replaced-1"
+        #expect(restored.error.contains("is in \(aside)\n"), "\(restored)")
+        #expect(try File.list(aside).contains("bghost.sqlite-wal"))
+        #expect(try File.list(state).filter { $0.hasPrefix("replaced-") } == ["replaced-1"])
+        let back = try restore([aside, "--state-dir", state, "--replace"])
+        #expect(back.exitCode == 0, "\(back)")
+        let third = try daemon()
+        #expect(try pending(third) == [last])
+        #expect(third.stop() == 0)
+    }
+
+    @Test func `A refused restore removes no empty folder`() throws {
+        let (_, _, state) = try backedUp()
+        let data = state + "/data/witness"
+        _ = try Command.run(["rm", "-rf", data])
+        try #require(mkdir(data, 0o700) == 0)
+        #expect(try restore([backup, "--state-dir", state]).exitCode == 1)
+        #expect(try File.list(state + "/data") == ["witness"])
+        #expect(try restore([backup, "--state-dir", state, "--replace"]).exitCode == 0)
+        #expect(try note(in: state) == "before")
+    }
+
+    /// A copy that was interrupted has the names of the plugin's files, which are bytes and not always text.
+    @Test func `What a copy has left is removed whatever its names are`() throws {
+        let left = folder.file("left")
+        let odd: [CChar] = Array((left + "/odd").utf8CString.dropLast()) + [-1, 0]
+        try #require(mkdir(left, 0o700) == 0 && mkdir(odd, 0o700) == 0)
+        try folder.write([1], to: "left/file")
+        try #require(chmod(left, 0o500) == 0)
+        let (_, _, state) = try backedUp()
+        _ = try Command.run(["mkdir", state + "/restore.unfinished"])
+        _ = try Command.run(["cp", "-a", left, state + "/restore.unfinished/left"])
+        let restored = try restore([backup, "--state-dir", state, "--replace"])
+        #expect(restored.exitCode == 0, "\(restored)")
+        #expect(access(state + "/restore.unfinished", F_OK) != 0)
+        // The folder of the test removes only what has a name of text.
+        _ = try Command.run(["rm", "-rf", left])
+    }
 }
