@@ -9,6 +9,8 @@ import BghostModel
 import BghostOwnerSupport
 import BghostPolicy
 @testable import BghostServices
+import BghostStore
+import BghostTestSupport
 import Testing
 
 /// The owner of the commands for dead letters, with a store of the test and without a process.
@@ -16,16 +18,21 @@ import Testing
     private struct Subject {
         let bench: CommandBench
         let commands: DeadLetterCommands
+        /// The store that is asked; the commands do not change it, so its answers may be old.
+        private let store: SQLiteStore
+        private let folder: TemporaryDirectory
         private let spawner: Spawner
         private let threads = BlockingThreads()
 
         init(_ reactor: Reactor, _ manifest: Manifest = SampleManifest.make()) throws {
             bench = CommandBench(reactor, manifest, deadLettersMax: 20_000)
             spawner = try Spawner()
+            folder = try TemporaryDirectory()
+            store = try SQLiteStore(path: folder.file("store"))
             commands = DeadLetterCommands(
                 bench.dispatcher,
                 bench.commits,
-                HistoryReader(bench.store, threads, spawner: spawner),
+                HistoryReader(store, threads, spawner: spawner),
                 bench.clock,
                 zone: { .utc },
                 log: bench.log
@@ -35,34 +42,41 @@ import Testing
         func end() {
             spawner.end()
             threads.end()
+            store.close()
         }
 
         /// Lets requests die, the last one at the end, and the store find them.
         func kill(_ requests: [Request]) {
-            var letters: [DeadLetter] = []
+            var changes: [StoreChange] = []
             for request in requests {
-                let run = RunID(high: 5, low: request.id.low)
-                let record = RunRecord(
-                    id: run,
+                var record = RunRecord(
+                    id: RunID(high: 5, low: request.id.low),
                     request: request.id,
                     task: request.task,
                     plugin: "plugin",
-                    outcome: .failed,
                     limits: RunLimits(kind: .refresh),
                     submittedAt: 0
                 )
-                bench.commits.commit([.runEnded(record, then: .dead(request, reason: "failed"))])
-                letters.append(DeadLetter(request: request, reason: "failed", run: run, diedAt: 1))
+                changes += [.accepted(request, replacing: nil), .runStarted(record)]
+                (record.state, record.outcome, record.endedAt) = (.ended, .failed, 1)
+                let end = StoreChange.runEnded(record, then: .dead(request, reason: "failed"))
+                changes.append(end)
+                bench.commits.commit([end])
             }
-            bench.store.setDeadLetters(letters.reversed())
+            // Answers have what is not on the disk yet.
+            store.commit(changes) { _ in }
         }
     }
 
-    private static func request(_ number: UInt64, _ task: String = "backup") -> Request {
+    private static func request(
+        _ number: UInt64,
+        _ task: String = "backup",
+        parameters: String = "{}"
+    ) -> Request {
         Request(
             id: RunID(high: 1, low: number),
             task: task,
-            parameters: "{}",
+            parameters: parameters,
             submittedAt: 0,
             priority: 500
         )
@@ -174,6 +188,32 @@ import Testing
                 _ = try await subject.commands.discard(.request(prefix: "ZZ"), expected: nil)
             }
             #expect(refusal?.message.contains("among the 10000 newest") == true)
+        }
+    }
+
+    @Test func `A page and a change end behind sixteen mebibytes of parameters`() async throws {
+        try await ReactorActor.run { actor in
+            let subject = try Subject(actor.reactor)
+            defer { subject.end() }
+            let long = #"{"a":""# + String(repeating: "x", count: (64 << 10) - 8) + #""}"#
+            subject.kill((1...600).map { Self.request($0, parameters: long) })
+            var question = DeadLetterQuestion(limit: 1000)
+            var pages: [[UInt64]] = []
+            repeat {
+                let page = try await subject.commands.deadLetters(question)
+                pages.append(page.letters.map(\.request.id.low))
+                question.cursor = page.next.map { .dead(diedAt: $0.diedAt, run: $0.run) }
+            } while question.cursor != nil
+            #expect(pages.map(\.count) == [256, 256, 88])
+            #expect(pages.joined().elementsEqual((1...600).reversed()))
+            // One of many is found by its id, also if it is none of the first page.
+            let found = try await subject.commands.discard(
+                .request(prefix: Self.text(3)),
+                expected: nil
+            )
+            #expect(found.done.count == 1 && !found.hasMore)
+            let all = try await subject.commands.discard(.all, expected: 599)
+            #expect(all.done.count == 256 && all.hasMore)
         }
     }
 

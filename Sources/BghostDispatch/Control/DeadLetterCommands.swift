@@ -3,6 +3,7 @@
 package import BghostAPI
 internal import BghostBase
 package import BghostCalendar
+internal import BghostFleetRules
 internal import BghostModel
 package import BghostPolicy
 package import BghostServices
@@ -14,6 +15,10 @@ internal import BghostStore
 package final class DeadLetterCommands {
     /// The maximum number of dead letters per call, so that one call does not delay others for long.
     private static let lettersMax = 10_000
+    /// A page, and the choice of one call, ends behind so many bytes of parameters.
+    private static let parametersBytesMax = 16 << 20
+    /// The most dead letters of one answer of the store; each has up to 64 KiB of parameters.
+    private static let pieceMax = 250
 
     private let dispatcher: Dispatcher
     private let commits: CommitQueue
@@ -54,13 +59,66 @@ package final class DeadLetterCommands {
             query.after = .init(diedAt: diedAt, run: run)
         }
         let wanted = query
-        var page = await history.ask { $0.deadLetters(wanted) }
+        var page = try await history.read { Self.page(wanted, of: $0) }
         // Those of the fleet that this host owns are in memory.
         if let fleet = commits.fleet, !fleet.dead.isEmpty {
             page.insert(fleet.dead.values.filter { wanted.matches($0) }, limit: wanted.limit)
+            Self.shorten(&page)
         }
         return page
     }
+
+    // MARK: Reading
+
+    /// Reads a page in pieces, so that its memory is bounded however long the parameters are.
+    ///
+    /// - Parameters:
+    ///   - isSearch: whether it goes on behind rows that the query leaves out; with as many letters as its limit
+    ///     there are more.
+    ///   - isWanted: which letters the page gets; the limit counts the others, too.
+    private static func page(
+        _ query: DeadLetterQuery,
+        of store: any Store,
+        isSearch: Bool = false,
+        where isWanted: (DeadLetter) -> Bool = { _ in true }
+    ) -> DeadLetterPage {
+        var (page, piece, left) = (DeadLetterPage(), query, query.limit)
+        while left > 0 {
+            piece.limit = min(left, pieceMax)
+            let found = store.deadLetters(piece)
+            page.letters += found.letters.filter(isWanted)
+            page.next = found.next
+            if shorten(&page) { break }
+            left -= found.letters.count
+            if isSearch, left <= 0 { page.next = found.letters.last.map { .init($0) } }
+            // A piece that has read the most rows ends earlier.
+            guard let next = found.next, isSearch || found.letters.count == piece.limit else {
+                break
+            }
+            piece.after = next
+        }
+        return page
+    }
+
+    /// Ends a page behind the most bytes of parameters.
+    ///
+    /// - Returns: whether the page has as many.
+    @discardableResult
+    private static func shorten(_ page: inout DeadLetterPage) -> Bool {
+        var room = parametersBytesMax
+        let end = page.letters.firstIndex { letter in
+            room -= letter.request.parameters.utf8.count
+            return room <= 0
+        }
+        guard let end else { return false }
+        if end + 1 < page.letters.count {
+            page.next = DeadLetterQuery.Place(page.letters[end])
+            page.letters.removeSubrange((end + 1)...)
+        }
+        return true
+    }
+
+    // MARK: Changing
 
     /// Submits dead requests again, and returns when that is stored.
     ///
@@ -135,9 +193,15 @@ package final class DeadLetterCommands {
         expected: Int?
     ) async throws(OperatorRefusal) -> (letters: [DeadLetter], answer: DeadLetterChange) {
         let task: String? = if case .task(let task) = choice { task } else { nil }
-        let limit = Self.lettersMax + 1
-        var letters = await history.ask { $0.deadLetters(task: task, limit: limit) }
-        let hasMore = letters.count == limit
+        let wanted = if case .request(let prefix) = choice { prefix.uppercased() } else { "" }
+        let query = DeadLetterQuery(tasks: task.map { .task($0) }, limit: Self.lettersMax + 1)
+        let page = try await history.read { store in
+            Self.page(query, of: store, isSearch: true) {
+                wanted.isEmpty || $0.request.id.description.hasPrefix(wanted)
+            }
+        }
+        var letters = page.letters
+        let hasMore = page.next != nil
         // Another command may have changed some while the store was asked, or is changing them.
         letters.removeAll { !commits.deadLetters.contains($0.request.id) }
         let owned = commits.fleet?.dead.values.filter { task == nil || $0.request.task == task }
