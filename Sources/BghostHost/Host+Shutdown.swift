@@ -36,6 +36,7 @@ extension Host {
         }
         if shutdown.isForced { forceShutdown() }
         await shutdown.waitUntilEmpty()
+        await commands.backup.finish()
         await owners.transfers.end()
         // Stop the facts before the spawner, which their probes use.
         owners.facts.stop()
@@ -67,13 +68,11 @@ extension Host {
     package func forceShutdown() {
         shutdown.isForced = true
         owners.commits.abortFlush()
+        commands.backup.abandon()
         guard shutdown.hasBegun, !shutdown.isEmpty else { return }
         let runs = owners.runs
-        services.log.write(
-            .warning,
-            "host.hurried",
-            "not waiting for " + CountText.of(runs.count, "run")
-        )
+        let text = "not waiting for " + CountText.of(runs.count, "run")
+        services.log.write(.warning, "host.hurried", text)
         for number in runs.numbers { owners.supervisor.handle(.forceStop, of: number) }
         for executor in owners.executors.all { owners.pool.retireNow(executor) }
     }
