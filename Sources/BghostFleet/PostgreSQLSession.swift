@@ -43,13 +43,23 @@ package final class PostgreSQLSession {
 
     deinit { library.finish(connection) }
 
-    /// Refuses a text that libpq cannot read, whose own message would show parts of it.
+    /// Refuses a text that libpq cannot read, or would read otherwise than meant: its own message would show parts
+    /// of the text.
     private static func check(_ text: String, _ library: LibPQ) throws(FleetProblem) {
+        guard !FleetSettings.isMisleading(connection: text) else {
+            throw FleetProblem(
+                .refused,
+                "`host.fleet.connection` has a `/` or an `@` between `://` and its last `@`, so PostgreSQL"
+                    + " would take a part of the password for a server; write `/` as %2F and `@` as %40 in"
+                    + " the password, the user and the parameters of a URL"
+            )
+        }
         guard let options = library.parse(text, nil) else {
             throw FleetProblem(
                 .refused,
                 "`host.fleet.connection` is no connection string of PostgreSQL; write one such as"
-                    + " \"postgresql://bghost@db.example/fleet?sslmode=verify-full\""
+                    + " \"postgresql://bghost@db.example/fleet?sslmode=verify-full\"; in a URL a"
+                    + " password is percent-encoded"
             )
         }
         library.freeOptions(options)

@@ -53,6 +53,8 @@ import Testing
         ("postgresql:///d?sslrootcert=system", []), ("postgresql://h/d", []), ("", []),
         ("host = /run/pg sslkey = /a sslrootcert='/b c' passfile=/d\\ e", ["/a", "/b c", "/d e"]),
         ("sslcrldir='/it\\'s' x", ["/it's"]), ("sslkey=", []), ("sslkey='/open", ["/open"]),
+        ("postgresql://u:p?x&y@h/d?sslkey=/a", ["/a"]),
+        ("postgresql:///d?user=a%40b&sslkey=/a", ["/a"]),
         ("postgres://h/d?sslkey=%2", []), ("postgres://h/d?sslkey=/a%zz", ["/a%zz"]),
     ])
     func `Files of a connection are found in both forms`(text: String, paths: [String]) {

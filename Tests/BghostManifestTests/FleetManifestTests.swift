@@ -115,4 +115,32 @@ import Testing
         let (code, _) = try refusal(read(fleet, task: #""calendar": "@daily""#))
         #expect(code == .outOfRange)
     }
+
+    private func read(secret: String, in url: String) -> [Diagnostic] {
+        ManifestFixture.read(
+            ManifestFixture.host(#""fleet": {"name": "a", "connection": "\#(url)"}"#),
+            secrets: ["${env:A}": secret]
+        ).diagnostics
+    }
+
+    @Test(arguments: ["Hush/hushed", "Hush@hushed", "Hu/sh?hu@shed", "/", "@"])
+    func `A password that a URL does not set off is refused and not shown`(secret: String) {
+        for url in [
+            "postgresql://u:${env:A}@db/fleet?sslmode=require", "postgres://${env:A}@db/fleet",
+        ] {
+            let diagnostics = read(secret: secret, in: url)
+            #expect(diagnostics.map(\.code) == [.badFleet])
+            for diagnostic in diagnostics {
+                let text = diagnostic.rendered(color: false)
+                #expect(!text.lowercased().contains("hu") && text.contains("%2F"), "\(text)")
+            }
+        }
+        #expect(read(secret: secret, in: "host=db password='${env:A}'").isEmpty)
+    }
+
+    @Test(arguments: ["Hush%2Fhushed", "a?b#c:d%40", ""])
+    func `A password that a URL sets off is read`(secret: String) {
+        #expect(read(secret: secret, in: "postgresql://u:${env:A}@db:5432,e/fleet?a=/b").isEmpty)
+        #expect(read(secret: secret, in: "postgresql:///fleet?host=/run&password=${env:A}").isEmpty)
+    }
 }

@@ -23,6 +23,19 @@ extension ManifestBuilder {
             )
         }
         let text = expansion(source).expand(address, at: connection.span)
+        if !text.containsASCII("${"), FleetSettings.isMisleading(connection: text) {
+            // Without any part of the text, which may be one of a secret.
+            collector.report(
+                .badFleet,
+                at: connection.span,
+                in: source,
+                "the URL in `connection` has a `/` or an `@` between `://` and its last `@`, so PostgreSQL"
+                    + " would take a part of the password for a server",
+                help:
+                    "write `/` as %2F and `@` as %40 in the password, the user and the parameters, also"
+                    + " in a file that `connection` names"
+            )
+        }
         for (key, path) in ConnectionFiles.named(in: text) {
             trust.require(
                 path,

@@ -49,7 +49,9 @@ enum ConnectionFiles {
     }
 
     private static func queryPairs(_ url: String) -> [(key: String, path: String)] {
-        guard let mark = url.firstIndex(of: "?") else { return [] }
+        // libpq allows `?` in a password.
+        let server = url.firstIndex(of: "@") ?? url.startIndex
+        guard let mark = url[server...].firstIndex(of: "?") else { return [] }
         return url[mark...].dropFirst().split(separator: "&").compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1)
             guard parts.count == 2 else { return nil }

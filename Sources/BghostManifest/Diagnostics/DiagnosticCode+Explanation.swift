@@ -282,7 +282,9 @@ extension DiagnosticCode {
             """
             Each host of a fleet has a name of its own, with 1 to 64 of the characters A-Z a-z 0-9 . _ -, \
             so that its claims and those of the others can be told apart. Hosts with the same manifest take \
-            it from outside, such as "${env:HOSTNAME}".
+            it from outside, such as "${env:HOSTNAME}". In the URL of `connection` the user, the password and \
+            the parameters are percent-encoded: with a raw `/` or `@` in a password, PostgreSQL would take a \
+            part of it for a server, and show it in its messages.
             """
         case .onceWithoutCalendar:
             """

@@ -22,6 +22,18 @@ package struct FleetSettings: Equatable, Sendable {
         self.lease = lease
     }
 
+    /// Whether a connection string is a URL whose user or password libpq may take for a server.
+    ///
+    /// libpq reads them up to the first `/` or `@`. What follows is a host, a port or a database to it: it looks
+    /// the host up, and names all of them in its messages, so a part of a password would be no secret.
+    package static func isMisleading(connection: String) -> Bool {
+        let isURL = ["postgresql://", "postgres://"].contains { connection.hasPrefix($0) }
+        guard isURL else { return false }
+        let rest = connection.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
+        guard let last = rest.lastIndex(of: UInt8(ascii: "@")) else { return false }
+        return rest[..<last].contains { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "@") }
+    }
+
     /// The lease, nanoseconds.
     package var leaseNanoseconds: UInt64 {
         UInt64(max(0, lease.components.seconds)) * 1_000_000_000
