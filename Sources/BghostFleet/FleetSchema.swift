@@ -2,8 +2,9 @@
 
 /// The tables of a fleet, in the schema `bghost` of its database.
 ///
-/// Each decision about a start is a change of its one row, so statements neither wait for each other's
-/// transactions nor deadlock, and a host that stops between two of them holds no lock.
+/// Each decision about a start is a change of its one row, and a statement makes many of them. It locks rows that
+/// its host has or takes over, and no other one, so statements hardly wait for each other's transactions; a host
+/// that stops between two of them holds no lock.
 enum FleetSchema {
     /// What makes each version of the schema from the one before; the first one makes it from nothing.
     ///
@@ -83,6 +84,18 @@ enum FleetSchema {
         WHERE host = $1 AND instance = $2 AND ended_at IS NULL ORDER BY task, slot
         """
 
+    /// Locks starts in the order in which claims take them, so that statements of hosts do not deadlock.
+    private static let locked = """
+        ORDER BY o.task COLLATE "C", o.slot FOR UPDATE OF o
+        """
+
+    /// The claims of the host `me`.
+    private static let open = """
+        (SELECT o.task, o.slot FROM bghost.start o, me
+            WHERE o.host = me.name AND o.incarnation = me.incarnation AND o.ended_at IS NULL
+            \(locked))
+        """
+
     /// Renews the lease of a host and of its claims; answers 1 unless another daemon has registered, the
     /// version of the schema, whether the host is drained and the clock of the server, Unix microseconds.
     ///
@@ -99,8 +112,8 @@ enum FleetSchema {
             WHERE name = $1 AND incarnation = $2::int
             RETURNING name, incarnation, lease, drained_at IS NOT NULL AS drained
         ), mine AS (
-            UPDATE bghost.start s SET lease_until = clock_timestamp() + me.lease FROM me
-            WHERE s.host = me.name AND s.incarnation = me.incarnation AND s.ended_at IS NULL
+            UPDATE bghost.start s SET lease_until = clock_timestamp() + me.lease FROM me, \(open) l
+            WHERE s.task = l.task AND s.slot = l.slot
             RETURNING 1
         )
         SELECT (SELECT count(*) FROM me), (SELECT version FROM bghost.fleet),
@@ -109,22 +122,37 @@ enum FleetSchema {
             (SELECT count(*) FROM mine)
         """
 
-    /// Claims a start; answers a row if this host has it.
+    /// The claims of a call: a row for each.
     ///
-    /// A host of another version of the schema gets none, and a drained one only what it has.
+    /// $1 tasks, $2 slots and $3 requests, each an array.
+    private static let wanted = """
+        unnest($1::text[], $2::bigint[], $3::text[]) AS w (task, slot, request)
+        """
+
+    /// Claims starts; answers the requests of those that this host has.
     ///
-    /// $1 task, $2 slot, $3 request, $4 name, $5 incarnation, $6 version of the schema.
+    /// A host of another version of the schema gets none, and a drained one only what it has. A start that
+    /// another host has is left alone: an update would lock its row, even if it changed nothing. All hosts take
+    /// starts in the same order, so that they do not deadlock.
+    ///
+    /// $1 tasks, $2 slots, $3 requests, $4 name, $5 incarnation, $6 version of the schema.
     static let claim = """
         INSERT INTO bghost.start AS s
             (task, slot, host, instance, incarnation, request, lease_until, claimed_at)
-        SELECT $1, $2::bigint, h.name, h.instance, h.incarnation, $3,
+        SELECT w.task, w.slot, h.name, h.instance, h.incarnation, w.request,
             clock_timestamp() + h.lease, clock_timestamp()
-        FROM bghost.host h, bghost.fleet f
+        FROM bghost.host h, bghost.fleet f, \(wanted)
         WHERE h.name = $4 AND h.incarnation = $5::int AND f.version = $6::int
             AND (h.drained_at IS NULL OR EXISTS (
                 SELECT FROM bghost.start o
-                WHERE o.task = $1 AND o.slot = $2::bigint AND o.host = h.name
-                    AND o.instance = h.instance AND (o.ended_at IS NULL OR o.request = $3)))
+                WHERE o.task = w.task AND o.slot = w.slot AND o.host = h.name
+                    AND o.instance = h.instance AND (o.ended_at IS NULL OR o.request = w.request)))
+            AND NOT EXISTS (
+                SELECT FROM bghost.start o WHERE o.task = w.task AND o.slot = w.slot
+                    AND (o.ended_at IS NOT NULL OR o.lease_until >= clock_timestamp())
+                    AND (o.host <> h.name OR o.instance <> h.instance
+                        OR o.ended_at IS NOT NULL AND o.request <> w.request))
+        ORDER BY w.task COLLATE "C", w.slot
         ON CONFLICT (task, slot) DO UPDATE SET host = EXCLUDED.host,
             instance = EXCLUDED.instance, incarnation = EXCLUDED.incarnation,
             request = EXCLUDED.request, lease_until = EXCLUDED.lease_until,
@@ -132,26 +160,34 @@ enum FleetSchema {
         WHERE s.ended_at IS NULL AND s.lease_until < clock_timestamp()
             OR s.host = EXCLUDED.host AND s.instance = EXCLUDED.instance
                 AND (s.ended_at IS NULL OR s.request = EXCLUDED.request)
-        RETURNING 1
+        RETURNING request
         """
 
-    /// The host that has a start, whether it has served it, and whether the host that asks is drained.
+    /// For each start its place in the list, the host that has it, whether that one has served it, and whether
+    /// the host that asks is drained.
     ///
-    /// $1 task, $2 slot, $3 name of the host that asks.
-    static let server = """
-        SELECT s.host, s.ended_at IS NOT NULL, h.drained_at IS NOT NULL
+    /// $1 tasks, $2 slots, $3 name of the host that asks.
+    static let servers = """
+        SELECT w.place, s.host, s.ended_at IS NOT NULL, h.drained_at IS NOT NULL
         FROM bghost.host h
-            LEFT JOIN bghost.start s ON s.task = $1 AND s.slot = $2::bigint
+            CROSS JOIN unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w (task, slot, place)
+            LEFT JOIN bghost.start s ON s.task = w.task AND s.slot = w.slot
         WHERE h.name = $3
         """
 
     private static let own = """
-        WHERE task = $1 AND slot = $2::bigint AND request = $3 AND host = $4 AND ended_at IS NULL
+        (SELECT o.task, o.slot FROM bghost.start o, \(wanted)
+            WHERE o.task = w.task AND o.slot = w.slot AND o.request = w.request AND o.host = $4
+                AND o.ended_at IS NULL
+            \(locked)) l
+        WHERE s.task = l.task AND s.slot = l.slot
         """
 
-    /// $1 task, $2 slot, $3 request, $4 name.
-    static let served = "UPDATE bghost.start SET ended_at = clock_timestamp() \(own)"
-    static let freed = "DELETE FROM bghost.start \(own)"
+    /// $1 tasks, $2 slots, $3 requests, $4 name.
+    static let served = """
+        UPDATE bghost.start s SET ended_at = clock_timestamp() FROM \(own)
+        """
+    static let freed = "DELETE FROM bghost.start s USING \(own)"
 
     /// Ends the lease of a host and of its claims.
     ///
@@ -161,10 +197,11 @@ enum FleetSchema {
             UPDATE bghost.host SET lease_until = clock_timestamp()
             WHERE name = $1 AND incarnation = $2::int RETURNING name, incarnation
         )
-        UPDATE bghost.start s SET lease_until = clock_timestamp() FROM me
-        WHERE s.host = me.name AND s.incarnation = me.incarnation AND s.ended_at IS NULL
+        UPDATE bghost.start s SET lease_until = clock_timestamp() FROM \(open) l
+        WHERE s.task = l.task AND s.slot = l.slot
         """
 
+    /// The hosts, with whether this user can read who owns the partitions of requests.
     static let hosts = """
         SELECT h.name, h.version,
             floor(extract(epoch FROM h.lease_until - clock_timestamp()) * 1000)::bigint,
@@ -173,8 +210,19 @@ enum FleetSchema {
             floor(extract(epoch FROM h.lease) * 1000)::bigint,
             h.lease_until < h.seen_at + h.lease / 2,
             floor(extract(epoch FROM h.drained_at) * 1000)::bigint,
-            h.knows_drain, coalesce(h.tasks, ''), h.clock_offset, h.clock_error
+            h.knows_drain, coalesce(h.tasks, ''), h.clock_offset, h.clock_error,
+            (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                WHERE n.nspname = 'bghost_partitions' AND c.relname IN ('host', 'partition')
+                    AND has_schema_privilege(n.oid, 'USAGE')
+                    AND has_table_privilege(c.oid, 'SELECT')) = 2
         FROM bghost.host h ORDER BY h.name COLLATE "C" LIMIT 1000
+        """
+
+    /// The owners of partitions, and how many each of them owns.
+    static let owners = """
+        SELECT h.name, count(*) FROM bghost_partitions.partition p
+            JOIN bghost_partitions.host h ON h.host = p.owner
+        GROUP BY h.name
         """
 
     /// Drains a host or ends that; answers whether it was drained, and nothing if there is no such host.

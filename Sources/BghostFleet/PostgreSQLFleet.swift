@@ -99,29 +99,65 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
         return FleetRenewal(sentAt: sentAt, open: [], isDrained: row.count > 2 && row[2] == "t")
     }
 
-    package func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer {
-        guard let incarnation else { return .unknown }
-        let key = [claim.task, "\(claim.slot)"]
+    package func claim(_ claims: [FleetClaim]) throws(FleetProblem) -> [FleetAnswer] {
+        guard let incarnation else { return claims.map { _ in .unknown } }
+        let columns = Self.columns(claims)
         let own = try rows(
             FleetSchema.claim,
-            key + ["\(claim.request)", settings.name, "\(incarnation)", "\(schema.version)"]
+            columns + [settings.name, "\(incarnation)", "\(schema.version)"]
         )
-        if !own.isEmpty { return .claimed }
-        let row = try rows(FleetSchema.server, key + [settings.name]).first
-        guard let row, row.count == 3 else { return .unknown }
-        guard let host = row[0] else { return row[2] == "t" ? .drained : .unknown }
-        return row[1] == "t" ? .served(by: host) : .taken(by: host)
+        let claimed = Set(own.compactMap { $0.first ?? nil })
+        var answers = claims.map { claim -> FleetAnswer in
+            claimed.contains("\(claim.request)") ? .claimed : .unknown
+        }
+        guard claimed.count < claims.count else { return answers }
+        for row in try rows(FleetSchema.servers, Array(columns.prefix(2)) + [settings.name]) {
+            guard row.count == 4, let place = row[0].flatMap({ Int($0) }),
+                answers.indices.contains(place - 1), answers[place - 1] != .claimed
+            else { continue }
+            if let host = row[1] {
+                answers[place - 1] = row[2] == "t" ? .served(by: host) : .taken(by: host)
+            } else if row[3] == "t" {
+                answers[place - 1] = .drained
+            }
+        }
+        return answers
     }
 
-    package func release(_ claim: FleetClaim, _ release: FleetRelease) throws(FleetProblem) {
+    package func release(_ claims: [FleetClaim], _ release: FleetRelease) throws(FleetProblem) {
+        // What has no row any more needs no end.
         _ = try rows(
             release == .served ? FleetSchema.served : FleetSchema.freed,
-            [claim.task, "\(claim.slot)", "\(claim.request)", settings.name]
+            Self.columns(claims) + [settings.name]
         )
+    }
+
+    /// The tasks, slots and requests of claims, each as an array of PostgreSQL.
+    private static func columns(_ claims: [FleetClaim]) -> [String] {
+        [
+            PostgreSQLSession.array(claims.map(\.task)),
+            PostgreSQLSession.array(claims.map { "\($0.slot)" }),
+            PostgreSQLSession.array(claims.map { "\($0.request)" }),
+        ]
     }
 
     package func hosts() throws(FleetProblem) -> [FleetHost] {
-        try rows(FleetSchema.hosts).compactMap(FleetHost.init(row:))
+        let hosts = try rows(FleetSchema.hosts)
+        // After the hosts: one that knows of its drain claims no further partition.
+        let partitions = hosts.first?.last == "t" ? try partitionsByOwner() : [:]
+        return hosts.compactMap { FleetHost(row: $0, partitionsByOwner: partitions) }
+    }
+
+    /// How many partitions of requests each host owns.
+    private func partitionsByOwner() throws(FleetProblem) -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for row in try rows(FleetSchema.owners) {
+            guard row.count == 2, let name = row[0], let count = row[1].flatMap({ Int($0) }) else {
+                continue
+            }
+            counts[name] = count
+        }
+        return counts
     }
 
     package func setDrained(_ isDrained: Bool, host: String) throws(FleetProblem) -> Bool? {
@@ -221,22 +257,23 @@ package final class PostgreSQLFleet: FleetLink, @unchecked Sendable {
 
 extension FleetHost {
     /// A row of `FleetSchema.hosts`; `nil` if it is none.
-    fileprivate init?(row: PostgreSQLSession.Row) {
+    fileprivate init?(row: PostgreSQLSession.Row, partitionsByOwner: [String: Int]) {
         func number(_ column: Int) -> Int64? { row[column].flatMap { Int64($0) } }
         func nanoseconds(_ column: Int) -> Int64? {
             number(column)?.multipliedClamped(by: 1_000_000)
         }
-        guard row.count == 12, let name = row[0], let version = row[1], let left = nanoseconds(2),
+        guard row.count == 13, let name = row[0], let version = row[1], let left = nanoseconds(2),
             let seen = nanoseconds(3), let claims = number(4)
         else { return nil }
         let drainedAt = nanoseconds(7)
+        let partitions = partitionsByOwner[name] ?? 0
         let state: State =
             if left <= 0 {
                 row[6] == "t" ? .left : .gone
             } else if drainedAt == nil {
                 .live
             } else {
-                row[8] == "t" && claims == 0 ? .drained : .draining
+                row[8] == "t" && claims == 0 && partitions == 0 ? .drained : .draining
             }
         var clock: Clock?
         if let offset = number(10), let error = number(11) {
@@ -254,6 +291,7 @@ extension FleetHost {
             seenAt: seen,
             drainedAt: drainedAt,
             claims: Int(claims),
+            partitions: partitions,
             tasks: row[9] ?? "",
             clock: clock
         )

@@ -68,7 +68,7 @@ import Testing
         try await Serving.with(try await host(of: fleet, hosts)) { serving in
             let drained = try await command(["fleet", "drain", "web-17", "--wait"], serving)
             #expect(
-                drained.output == "drained web-17; it has no start of the fleet\n",
+                drained.output == "drained web-17; it has no start and no partition of the fleet\n",
                 "\(drained)"
             )
             #expect(try fleet.hosts()[0].drainedAt != nil)

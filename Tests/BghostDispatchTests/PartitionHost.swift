@@ -67,8 +67,10 @@ final class PartitionHost {
             let isDrained = isDrained.withLock(\.self)
             return FleetRenewal(sentAt: Monotonic.now, open: [], isDrained: isDrained)
         }
-        func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer { .unknown }
-        func release(_ claim: FleetClaim, _ release: FleetRelease) throws(FleetProblem) {}
+        func claim(_ claims: [FleetClaim]) throws(FleetProblem) -> [FleetAnswer] {
+            claims.map { _ in .unknown }
+        }
+        func release(_ claims: [FleetClaim], _ release: FleetRelease) throws(FleetProblem) {}
         func hosts() throws(FleetProblem) -> [FleetHost] { [] }
         func setDrained(_ isDrained: Bool, host: String) throws(FleetProblem) -> Bool? { nil }
         func leave() {}

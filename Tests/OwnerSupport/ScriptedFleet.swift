@@ -66,16 +66,16 @@ package final class ScriptedFleet: FleetLink {
         return FleetRenewal(sentAt: sentAt, open: try answer.get(), isDrained: isDrained)
     }
 
-    package func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer {
-        state.withLock { $0.claims.append(claim) }
-        return .claimed
+    package func claim(_ claims: [FleetClaim]) throws(FleetProblem) -> [FleetAnswer] {
+        state.withLock { $0.claims += claims }
+        return claims.map { _ in .claimed }
     }
 
-    package func release(_ claim: FleetClaim, _ release: FleetRelease) throws(FleetProblem) {
+    package func release(_ claims: [FleetClaim], _ release: FleetRelease) throws(FleetProblem) {
         // Like the renewals, the first one fails if their next answer does.
         let problem: FleetProblem? = state.withLock { state in
             if case .failure(let problem) = state.renewals[0] { return problem }
-            state.releases.append(release)
+            state.releases += claims.map { _ in release }
             return nil
         }
         if let problem { throw problem }

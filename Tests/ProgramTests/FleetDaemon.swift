@@ -185,8 +185,8 @@ struct FleetDaemon {
 
 /// Finds starts that more than one host served.
 ///
-/// It does not rely on the claims: the database notes which start each request asks for, also in vain, and
-/// the histories of the daemons have which requests ran.
+/// It does not rely on the claims: the database notes which start each request asks for, also in vain if
+/// another host claims the start at the same time, and the histories of the daemons have which requests ran.
 struct FleetJudge {
     let server: PostgreSQLServer
     let database: String

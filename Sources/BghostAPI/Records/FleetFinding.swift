@@ -206,7 +206,9 @@ extension FleetStatus {
             host.state == .drained
                 ? "\(host.name) is drained since \(since) and has no start"
                 : "\(host.name) is being drained since \(since) and has"
-                    + " \(CountText.of(host.claims, "start"))",
+                    + " \(CountText.of(host.claims, "start"))"
+                    + (host.partitions > 0
+                        ? " and \(CountText.of(host.partitions, "partition"))" : ""),
             remedy: "`bghost fleet undrain \(host.name)` lets it serve starts again"
         )
     }

@@ -73,7 +73,7 @@ extension API {
         @FormOrNull<RFC3339> package var drainedAt: Int64?
         /// The starts that it serves now.
         @OrDefault package var claims: Int
-        /// The partitions of requests that it owns, as the asked host knows; 0 if that has none itself.
+        /// The partitions of requests that it owns.
         @OrDefault package var partitions: Int
         /// A fingerprint of its tasks with `onceInFleet` and their times; "" if it is unknown.
         @OrDefault package var tasks: String

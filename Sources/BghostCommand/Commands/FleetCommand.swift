@@ -67,7 +67,7 @@ struct FleetCommand: ParsableCommand {
         )
         var host: String
 
-        @Flag(help: "Wait until the host has no start of the fleet any more.")
+        @Flag(help: "Wait until the host has no start and no partition of the fleet any more.")
         var wait = false
 
         @OptionGroup var connection: ConnectionOptions
@@ -104,17 +104,23 @@ struct FleetCommand: ParsableCommand {
             console.answer(Self.text(drain))
         }
 
+        private static func ending(_ host: FleetHost) -> String {
+            switch (host.claims, host.partitions) {
+            case (0, 0): "it stops claiming starts with its next renewal"
+            case (0, let count):
+                "it ends its runs of \(CountText.of(count, "partition")) and gives them back"
+            case (let count, _): "it ends \(CountText.of(count, "start")) and claims no more"
+            }
+        }
+
         private static func text(_ drain: FleetDrain) -> String {
             let name = TerminalText.escaped(drain.host.name)
             let verb = drain.isChanged ? "drained" : "was drained already:"
             let rest =
                 switch drain.host.state {
-                case .drained: "it has no start of the fleet"
+                case .drained: "it has no start and no partition of the fleet"
                 case .left, .gone: "it has no lease"
-                case .live, .draining:
-                    drain.host.claims == 0
-                        ? "it stops claiming starts with its next renewal"
-                        : "it ends \(CountText.of(drain.host.claims, "start")) and claims no more"
+                case .live, .draining: ending(drain.host)
                 }
             return drain.isChanged ? "\(verb) \(name); \(rest)\n" : "\(name) \(verb) \(rest)\n"
         }

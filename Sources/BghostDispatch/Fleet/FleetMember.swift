@@ -10,7 +10,7 @@ package import BghostServices
 
 /// This host's membership in a fleet: its lease, its claims, and what the fleet answers.
 ///
-/// The link works on a thread of its own, in the order of the calls. Without a fleet there is no thread and no
+/// The link works on a thread of its own, one call after the other. Without a fleet there is no thread and no
 /// deadline. The host owns it. Use it on the reactor's thread only; it does not block. A renewal costs O(open
 /// claims), questions O(hosts), anything else O(1).
 package final class FleetMember {
@@ -25,7 +25,8 @@ package final class FleetMember {
     let reactor: Reactor
     /// The requests of the fleet that this host owns; `nil` without tasks whose requests live there.
     package var partitions: PartitionOwner?
-    private var thread: WorkThread?
+    /// `nil` before this host joins its fleet, and after it has left.
+    private var calls: FleetCalls?
     private var deadline: MonotonicInstant = .zero
     /// When the next renewal is sent, in time since boot.
     private var renewal: MonotonicInstant = .zero
@@ -43,9 +44,6 @@ package final class FleetMember {
     private var renewalsFailed: UInt64 = 0
     /// Called with the reason when something is lost that an alert is about, and with `nil` when it is back.
     package var onChange: (_ rule: AlertRule, _ problem: String?) -> Void = { _, _ in }
-    /// Ends of claims that the fleet does not have yet; at most one for each claim.
-    private var unreleased: [(claim: FleetClaim, release: FleetRelease)] = []
-    private lazy var reference = ReactorReference(self, on: reactor)
 
     /// - Parameters:
     ///   - link: `nil` without a fleet.
@@ -74,8 +72,12 @@ package final class FleetMember {
     /// Registers this host; call it before the scheduler starts.
     package func begin() {
         partitions?.begin()
-        guard link != nil else { return }
-        thread = WorkThread()
+        guard let link else { return }
+        calls = FleetCalls(link, on: reactor) { [weak self] result in
+            self?.renewed(result)
+        } answered: { [weak self] claims, answers in
+            for (claim, answer) in zip(claims, answers) { self?.answer(claim, answer) }
+        }
         lostAt = clock.wall
         dispatcher.decide { scheduler, now, effects in
             scheduler.fleetLost("this host has not registered yet", now: now, &effects)
@@ -85,18 +87,12 @@ package final class FleetMember {
 
     /// Leaves the fleet, so that no other host waits for this one's lease.
     ///
-    /// It returns when the fleet knows, or after a quarter of the lease.
+    /// It returns when the fleet knows, or when the fleet has not answered for a quarter of the lease.
     package nonisolated(nonsending) func leave() async {
         await partitions?.leave()
-        guard let link, let thread else { return }
-        self.thread = nil
-        await withCheckedContinuation { continuation in
-            thread.perform {
-                link.leave()
-                continuation.resume()
-            }
-        }
-        thread.end()
+        guard let calls else { return }
+        self.calls = nil
+        await calls.leave()
     }
 
     // MARK: Deadlines
@@ -138,26 +134,17 @@ package final class FleetMember {
     private var period: UInt64 { (settings?.leaseNanoseconds ?? 0) / 6 }
 
     private func renew() {
-        guard let link, let thread else { return }
+        guard let calls else { return }
         renewal = clock.moment.sinceBoot + period
         arm()
         guard !isRenewing else { return }
         isRenewing = true
-        let tasks = tasks()
-        thread.perform { [reference] in
-            let result: Result<FleetRenewal, FleetProblem>
-            do throws(FleetProblem) {
-                result = .success(try link.renew(tasks: tasks()))
-            } catch {
-                result = .failure(error)
-            }
-            reference.perform { $0.renewed(result) }
-        }
+        calls.renew(tasks())
     }
 
     private func renewed(_ result: Result<FleetRenewal, FleetProblem>) {
         isRenewing = false
-        guard thread != nil, let settings else { return }
+        guard calls != nil, let settings else { return }
         clock.read()
         switch result {
         case .failure(let problem):
@@ -190,9 +177,6 @@ package final class FleetMember {
                     scheduler.fleetClaims(renewal.open, now: now, &effects)
                 }
             }
-            let releases = unreleased
-            unreleased = []
-            for (claim, end) in releases { release(claim, end) }
         }
     }
 
@@ -213,6 +197,8 @@ package final class FleetMember {
         lostAt = lostAt ?? clock.wall
         let reason = problem.reason
         self.problem = problem
+        // The scheduler asks for them again with the next lease.
+        calls?.removeClaims()
         log.write(
             .warning,
             "fleet.lost",
@@ -229,17 +215,8 @@ package final class FleetMember {
 
     /// Claims a start, and passes the answer to the scheduler.
     package func claim(_ claim: FleetClaim) {
-        guard let link, let thread else { return answer(claim, .unknown) }
-        thread.perform { [reference] in
-            let answer: FleetAnswer
-            do throws(FleetProblem) {
-                answer = try link.claim(claim)
-            } catch {
-                // The next renewal finds out what is wrong, and claims it again.
-                answer = .unknown
-            }
-            reference.perform { $0.answer(claim, answer) }
-        }
+        guard let calls else { return answer(claim, .unknown) }
+        calls.claim(claim)
     }
 
     private func answer(_ claim: FleetClaim, _ answer: FleetAnswer) {
@@ -251,14 +228,7 @@ package final class FleetMember {
 
     /// Ends a claim, now or when the fleet answers again.
     package func release(_ claim: FleetClaim, _ release: FleetRelease) {
-        guard let link, let thread else { return }
-        thread.perform { [reference] in
-            do throws(FleetProblem) {
-                try link.release(claim, release)
-            } catch {
-                reference.perform { $0.unreleased.append((claim, release)) }
-            }
-        }
+        calls?.release(claim, release)
     }
 
     // MARK: Questions
@@ -305,7 +275,7 @@ package final class FleetMember {
 
     /// The hosts of the fleet, as its store has them.
     package nonisolated(nonsending) func status() async -> FleetStatus {
-        guard let settings, let link, let thread else { return FleetStatus() }
+        guard let settings, let calls else { return FleetStatus() }
         var status = FleetStatus()
         status.name = settings.name
         let now = clock.moment.sinceBoot
@@ -313,14 +283,8 @@ package final class FleetMember {
         status.problem = problem?.reason ?? ""
         status.lostAt = lostAt
         partitions?.describe(&status)
-        switch await ask(thread, { () throws(FleetProblem) in try link.hosts() }) {
-        case .success(let hosts):
-            let owned = partitions?.partitionsByOwner ?? [:]
-            status.hosts = hosts.map { host in
-                var host = host
-                host.partitions = owned[host.name] ?? 0
-                return host
-            }
+        switch await calls.ask({ link throws(FleetProblem) in try link.hosts() }) {
+        case .success(let hosts): status.hosts = hosts
         case .failure(let error): status.problem = error.reason
         }
         status.findings = status.diagnosis
@@ -334,19 +298,13 @@ package final class FleetMember {
         _ isDrained: Bool,
         host name: String
     ) async throws(OperatorRefusal) -> FleetDrain {
-        guard let link else {
-            throw OperatorRefusal(
-                .noFleet,
-                "this host is in no fleet",
-                fix: "`host.fleet` of the manifest names one"
-            )
-        }
-        guard let thread else {
+        guard link != nil else { throw .noFleet }
+        guard let calls else {
             throw OperatorRefusal(.unavailable, "this host joins or leaves its fleet now")
         }
         // The store gets texts without NUL, and would read this one up to there.
         let canExist = !name.utf8.contains(0) && name.utf8.count <= FleetSettings.nameBytesMax
-        let answer = await ask(thread) { () throws(FleetProblem) in
+        let answer = await calls.ask { link throws(FleetProblem) in
             let isChanged = try canExist ? link.setDrained(isDrained, host: name) : nil
             return (isChanged: isChanged, hosts: try link.hosts())
         }
@@ -362,22 +320,6 @@ package final class FleetMember {
                 let host = answer.hosts.first(where: { $0.name == name })
             else { throw .noSuchHost(name, among: answer.hosts.map(\.name)) }
             return FleetDrain(host: host, isChanged: isChanged)
-        }
-    }
-
-    /// Asks the store on the thread of the link.
-    private nonisolated(nonsending) func ask<Value: Sendable>(
-        _ thread: WorkThread,
-        _ question: @escaping @Sendable () throws(FleetProblem) -> Value
-    ) async -> Result<Value, FleetProblem> {
-        await withCheckedContinuation { reply in
-            thread.perform {
-                do throws(FleetProblem) {
-                    reply.resume(returning: .success(try question()))
-                } catch {
-                    reply.resume(returning: .failure(error))
-                }
-            }
         }
     }
 }

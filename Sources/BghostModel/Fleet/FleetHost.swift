@@ -8,9 +8,9 @@ package struct FleetHost: Equatable, Sendable {
     package enum State: String, Codable, Equatable, Sendable, CaseIterable {
         /// It has a lease and claims starts.
         case live
-        /// An operator has drained it, and it still has starts or does not know of the drain yet.
+        /// An operator has drained it, and it still has starts or partitions, or does not know of the drain yet.
         case draining
-        /// An operator has drained it, and it has no start and claims none.
+        /// An operator has drained it, and it has no start and no partition and claims none.
         case drained
         /// Its daemon has stopped in order.
         case left
@@ -53,7 +53,7 @@ package struct FleetHost: Equatable, Sendable {
     package var drainedAt: Int64?
     /// The starts that it serves now.
     package var claims: Int
-    /// The partitions of requests that it owns, as far as is known.
+    /// The partitions of requests that it owns.
     package var partitions: Int
     /// The fingerprint of its tasks that run once in the fleet; "" if it is unknown.
     package var tasks: String

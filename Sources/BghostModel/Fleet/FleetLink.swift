@@ -11,13 +11,16 @@ package protocol FleetLink: AnyObject, Sendable {
     /// - Parameter tasks: what `Manifest.fleetTasks` of this host is, for lists of the hosts.
     func renew(tasks: String) throws(FleetProblem) -> FleetRenewal
 
-    /// Claims a start for this host.
+    /// Claims starts for this host, with one call.
     ///
     /// A claim that this host has already is confirmed.
-    func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer
+    ///
+    /// - Parameter claims: each start once.
+    /// - Returns: the answer to each of them, in their order.
+    func claim(_ claims: [FleetClaim]) throws(FleetProblem) -> [FleetAnswer]
 
-    /// Ends a claim of this host.
-    func release(_ claim: FleetClaim, _ release: FleetRelease) throws(FleetProblem)
+    /// Ends claims of this host, with one call.
+    func release(_ claims: [FleetClaim], _ release: FleetRelease) throws(FleetProblem)
 
     /// The hosts of the fleet in the order of their names, at most 1,000.
     func hosts() throws(FleetProblem) -> [FleetHost]

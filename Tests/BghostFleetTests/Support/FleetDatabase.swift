@@ -105,6 +105,16 @@ struct FleetDatabase: Sendable {
 extension FleetLink {
     /// Renews the lease of a host whose tasks do not matter.
     func renew() throws(FleetProblem) -> FleetRenewal { try renew(tasks: "") }
+
+    /// Claims one start.
+    func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer {
+        try self.claim([claim]).first ?? .unknown
+    }
+
+    /// Ends one claim.
+    func release(_ claim: FleetClaim, _ release: FleetRelease) throws(FleetProblem) {
+        try self.release([claim], release)
+    }
 }
 
 /// The problem that a call throws; `nil` if it throws none.

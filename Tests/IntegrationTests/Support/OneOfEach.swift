@@ -170,9 +170,11 @@ private final class LoneFleet: FleetLink {
         FleetRenewal(sentAt: Monotonic.now + KernelClock.slept, open: [])
     }
 
-    func claim(_ claim: FleetClaim) throws(FleetProblem) -> FleetAnswer { .claimed }
+    func claim(_ claims: [FleetClaim]) throws(FleetProblem) -> [FleetAnswer] {
+        claims.map { _ in .claimed }
+    }
 
-    func release(_ claim: FleetClaim, _ release: FleetRelease) throws(FleetProblem) {}
+    func release(_ claims: [FleetClaim], _ release: FleetRelease) throws(FleetProblem) {}
 
     func hosts() throws(FleetProblem) -> [FleetHost] {
         [FleetHost(name: "alone", version: "1", leaseLeft: 1, seenAt: 1, claims: 0)]
