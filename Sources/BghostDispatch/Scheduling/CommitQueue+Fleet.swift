@@ -22,15 +22,51 @@ extension CommitQueue {
         guard let fleet else {
             return commitLocally(changes, isAwaited: isAwaited, onFailure: onFailure, then: then)
         }
+        if onFailure == .refuse {
+            let (local, shared) = fleet.split(changes)
+            if !local.isEmpty, !shared.isEmpty {
+                return commitOrRefuse(local, isAwaited: isAwaited, shared: shared, then: then)
+            }
+        }
         let (local, transaction) = fleet.take(changes)
         guard let transaction else {
-            return commitLocally(changes, isAwaited: isAwaited, onFailure: onFailure, then: then)
+            return commitLocally(local, isAwaited: isAwaited, onFailure: onFailure, then: then)
         }
         let parts = then.map { CommitParts(local.isEmpty ? 1 : 2, $0) }
         if !local.isEmpty {
             commitLocally(local, isAwaited: isAwaited, onFailure: onFailure, then: parts?.finish)
         }
         if let parts { fleet.whenKept(transaction, parts.finish) }
+    }
+
+    /// Commits changes of which a part is the fleet's and none may be refused alone.
+    ///
+    /// The fleet's part cannot be taken back, so it follows only when this host's own store has the other one.
+    private func commitOrRefuse(
+        _ local: [StoreChange],
+        isAwaited: Bool?,
+        shared: [StoreChange],
+        then: Completion?
+    ) {
+        let isAwaited = isAwaited ?? (then != nil)
+        commitLocally(local, isAwaited: isAwaited, onFailure: .refuse) { [unowned self] result in
+            if case .failure = result {
+                then?(result)
+            } else {
+                commitShared(shared, then: then)
+            }
+        }
+    }
+
+    private func commitShared(_ changes: [StoreChange], then: Completion?) {
+        guard let fleet, fleet.split(changes).local.isEmpty,
+            let transaction = fleet.take(changes).transaction
+        else {
+            let reason = "this host does not own the requests in the fleet any more"
+            then?(.failure(StoreError(reason)))
+            return
+        }
+        if let then { fleet.whenKept(transaction, then) }
     }
 }
 
