@@ -20,6 +20,7 @@ extension MemoryFleet {
         if letter == nil {
             for partition in rows.keys.sorted() {
                 for (id, row) in (rows[partition] ?? [:]).sorted(by: { $0.key < $1.key }) {
+                    if unreadable.contains(id) { continue }
                     let listed = listed(row, in: partition)
                     guard (listed.state == .dead) == question.isDead, matches(row.request.task),
                         after.map({ (partition, id) > $0 }) ?? true

@@ -46,10 +46,12 @@ package struct MemoryFleet: PartitionStore, Sendable {
     private var hosts: [Host] = []
     private(set) var ownerships: [PartitionID: Ownership] = [:]
     private(set) var rows: [PartitionID: [RunID: Row]] = [:]
-    private var memories: [PartitionID: [String: TaskMemory]] = [:]
+    private(set) var memories: [PartitionID: [String: TaskMemory]] = [:]
     /// Submissions in the order in which they were posted.
-    private(set) var posted: [(number: Int64, letter: FleetLetter)] = []
-    private var lastPosted: Int64 = -1
+    var posted: [(number: Int64, letter: FleetLetter)] = []
+    var lastPosted: Int64 = -1
+    /// What hosts have moved from their own stores.
+    var moved: Set<RunID> = []
     /// In the order in which operators asked for them.
     var cancelled: [FleetCancel] = []
     /// The one pending request of each task that is neither a retry nor a manual run.
@@ -63,6 +65,13 @@ package struct MemoryFleet: PartitionStore, Sendable {
     /// The same for the connection that a claim begins.
     var claimsConnect = true
     var keepsLettersOnce = true
+    var movesOnce = true
+    /// How many moves are kept without an answer.
+    var unansweredMoves = 0
+    /// Requests that count as written by a newer bghost; a test shows with them what a host then does.
+    var unreadable: Set<RunID> = []
+    /// The most requests and submissions in a part of an answer.
+    var partLength = Int.max
 
     /// - Parameters:
     ///   - partitions: the partitions of each pool, 1 or more.
@@ -209,6 +218,10 @@ package struct MemoryFleet: PartitionStore, Sendable {
         return answer
     }
 
+    package mutating func offer(slots: Int, _ session: HostSession) throws(FleetRefusal) {
+        hosts[try current(session)].terms.slots = slots
+    }
+
     package mutating func release(
         _ partitions: [PartitionID],
         _ session: HostSession
@@ -248,32 +261,6 @@ package struct MemoryFleet: PartitionStore, Sendable {
         ownerships.compactMapValues { ownership in ownership.owner.map { hosts[$0].terms.name } }
     }
 
-    // MARK: Submissions
-
-    package mutating func post(_ letters: [FleetLetter]) throws(FleetRefusal) {
-        for letter in letters where ownerships[letter.partition(of: partitions)] == nil {
-            throw .unknownPartition
-        }
-        for letter in letters {
-            let isThere = posted.contains { $0.letter.request.id == letter.request.id }
-            guard !isThere || !keepsLettersOnce else { continue }
-            lastPosted += 1
-            posted.append((lastPosted, letter))
-        }
-    }
-
-    package func letters(
-        after number: Int64,
-        limit: Int,
-        _ session: HostSession
-    ) -> [WaitingLetter] {
-        let own = posted.lazy.filter { [ownerships, partitions] posted in
-            posted.number > number
-                && ownerships[posted.letter.partition(of: partitions)]?.owner == session.host
-        }
-        return own.prefix(limit).map { WaitingLetter($0.number, $0.letter) }
-    }
-
     // MARK: Requests
 
     package mutating func commit(
@@ -288,24 +275,6 @@ package struct MemoryFleet: PartitionStore, Sendable {
         renew(host)
         apply(batch)
         return clock
-    }
-
-    package mutating func contents(
-        of partition: PartitionID
-    ) throws(FleetRefusal) -> PartitionContents {
-        guard ownerships[partition] != nil else { throw .unknownPartition }
-        var contents = PartitionContents()
-        let rows = rows[partition, default: [:]].sorted { $0.key < $1.key }
-        for (_, row) in rows {
-            switch row.state {
-            case .pending: contents.pending.append(row.request)
-            case .leased(let run, _): contents.interrupted.append((row.request, run))
-            case .dead(let letter): contents.dead.append(letter)
-            }
-        }
-        contents.memories = memories[partition, default: [:]].values
-            .sorted { $0.identifier < $1.identifier }
-        return contents
     }
 
     /// Compares what the batch expects with the rows.

@@ -65,6 +65,9 @@ package protocol PartitionStore {
         _ session: HostSession
     ) throws(FleetRefusal) -> ClaimAnswer
 
+    /// Sets with how many slots the host counts in the shares of all hosts; 0 while it claims nothing.
+    mutating func offer(slots: Int, _ session: HostSession) throws(FleetRefusal)
+
     /// Gives partitions back; those that the host does not own are left alone.
     mutating func release(
         _ partitions: [PartitionID],
@@ -74,28 +77,42 @@ package protocol PartitionStore {
     /// Ends the registration and gives all partitions back.
     mutating func leave(_ session: HostSession) throws(FleetRefusal)
 
-    /// The contents of a partition that the host was granted.
-    mutating func contents(of partition: PartitionID) throws(FleetRefusal) -> PartitionContents
+    /// A part of the contents of a partition that the host was granted.
+    ///
+    /// Rows that this version of bghost cannot read are left out, and named in its `unreadable`.
+    ///
+    /// - Parameter place: where the part begins; `nil` for the first one.
+    mutating func contents(
+        of partition: PartitionID,
+        after place: ContentsPlace?
+    ) throws(FleetRefusal) -> ContentsPage
 
     /// Keeps submissions, all of them or none, until batches of the owners of their partitions take them.
     ///
     /// Every host may call it, also one that owns nothing and one that the store has declared dead: a submission
     /// is not an outcome, and it has no fence. One that still waits is kept once; one that is sent again after its
-    /// owner has taken it may run twice.
+    /// owner has taken it may run twice, so it is sent once only.
     mutating func post(_ letters: [FleetLetter]) throws(FleetRefusal)
 
-    /// Submissions for the partitions that a host owns, in the order in which they were posted.
+    /// Posts requests that a host has had in its own store, each of them once for good.
     ///
-    /// A later submission may get a smaller number: who has read to the end begins anew.
+    /// One that was moved before is ignored, also if its owner has taken or ended it since: the host repeats the
+    /// call until it has an answer.
+    mutating func move(_ letters: [FleetLetter]) throws(FleetRefusal)
+
+    /// A part of the submissions for the partitions that a host owns, in the order in which they were posted.
+    ///
+    /// Those that this version of bghost cannot read are left out and counted. A later submission may get a
+    /// smaller number: a host that has read to the end begins anew.
     ///
     /// - Parameters:
     ///   - number: only what was posted after this one; -1 for all.
-    ///   - limit: the most to return, 1 or more.
+    ///   - limit: the most to read, 1 or more.
     mutating func letters(
         after number: Int64,
         limit: Int,
         _ session: HostSession
-    ) throws(FleetRefusal) -> [WaitingLetter]
+    ) throws(FleetRefusal) -> FleetLetterPage
 
     /// The names of the hosts that own partitions.
     mutating func owners() throws(FleetRefusal) -> [PartitionID: String]
@@ -123,6 +140,15 @@ package protocol PartitionStore {
     ) throws(FleetRefusal) -> FleetCancelPage
 }
 
+/// The size of a call of the fleet's store.
+///
+/// Each call ends within a quarter of a lease, also on a slow link, and what does not fit follows with the
+/// next one.
+package enum FleetCall {
+    /// The most bytes of requests, unless one alone has more.
+    package static let bytesMax = 1 << 20
+}
+
 /// A submission that waits, with its place among the others.
 package struct WaitingLetter: Equatable, Sendable {
     package let number: Int64
@@ -131,6 +157,21 @@ package struct WaitingLetter: Equatable, Sendable {
     package init(_ number: Int64, _ letter: FleetLetter) {
         self.number = number
         self.letter = letter
+    }
+}
+
+/// A part of the submissions that wait for a host.
+package struct FleetLetterPage: Equatable, Sendable {
+    package var letters: [WaitingLetter]
+    /// The number after which the next part begins, also after an empty one; `nil` after the last one.
+    package var next: Int64?
+    /// How many this version of bghost cannot read.
+    package var unreadable: Int
+
+    package init(letters: [WaitingLetter] = [], next: Int64? = nil, unreadable: Int = 0) {
+        self.letters = letters
+        self.next = next
+        self.unreadable = unreadable
     }
 }
 
@@ -277,16 +318,4 @@ package struct ClaimAnswer: Equatable, Sendable {
         self.grants = grants
         self.shares = shares
     }
-}
-
-/// The state of a partition, as its next owner restores it.
-package struct PartitionContents: Sendable {
-    /// Requests without a run, the oldest first.
-    package var pending: [Request] = []
-    /// Runs that were in progress when the last owner lost the partition, with their requests.
-    package var interrupted: [(request: Request, run: RunRecord)] = []
-    package var dead: [DeadLetter] = []
-    package var memories: [TaskMemory] = []
-
-    package init() {}
 }

@@ -8,7 +8,7 @@ internal import BghostFleet
 /// caller, rows of others. A batch takes only the row of its host, and the rows of requests that no other host
 /// changes. So batches of hosts do not wait for each other, and all else is done one after the other.
 enum PartitionSchema {
-    static let versions = versions([first, letters, listing])
+    static let versions = versions([first, letters, listing, moves])
 
     /// - Parameter steps: what makes each version, or the first ones of them.
     static func versions(_ steps: [String]) -> SchemaVersions {
@@ -349,6 +349,14 @@ enum PartitionSchema {
         ORDER BY kind = 'grant'
         """
 
+    /// $6 slots.
+    static let offer = """
+        UPDATE bghost_partitions.host SET slots = $6::bigint
+        WHERE host = $1::bigint AND is_live AND incarnation = $2::bigint AND incarnation_nonce = $3::bigint
+            AND connection = $4::bigint AND connection_nonce = $5::bigint
+        RETURNING 1
+        """
+
     /// $6 and $7 partitions.
     static let release = """
         SELECT bghost_partitions.release(\(fenceArguments), $6::smallint[], $7::int[])
@@ -359,19 +367,5 @@ enum PartitionSchema {
     /// $1 pool, $2 number.
     static let partition = """
         SELECT 1 FROM bghost_partitions.partition WHERE pool = $1::smallint AND number = $2::int
-        """
-
-    /// $1 pool, $2 number, $3 the id after which the page begins, $4 its length.
-    static let requests = """
-        SELECT id, state, request, run, letter FROM bghost_partitions.request
-        WHERE pool = $1::smallint AND number = $2::int AND id > $3 COLLATE "C"
-        ORDER BY id LIMIT $4::int
-        """
-
-    /// $1 pool, $2 number, $3 the task after which the page begins, $4 its length.
-    static let memories = """
-        SELECT task, body FROM bghost_partitions.memory
-        WHERE pool = $1::smallint AND number = $2::int AND task > $3 COLLATE "C"
-        ORDER BY task LIMIT $4::int
         """
 }

@@ -52,15 +52,20 @@ extension PostgreSQLPartitions {
             ]
         )
         var page = FleetPage()
-        for row in found where row[0] == "row" { page.rows.append(try listed(row)) }
+        let places = try found.filter { $0[0] == "row" }.map(place)
+        for row in found where row[0] == "row" {
+            if let listed = try listed(row) { page.rows.append(listed) }
+        }
         page.rows.sort { ($0.partition, $0.request.id) < ($1.partition, $1.request.id) }
         guard let end = found.first(where: { $0[0] == "end" }) else { return page }
         let (read, wanted) = (try number(end, 4), try number(end, 5))
-        if wanted == question.limit || page.rows.count < wanted, let last = page.rows.last {
+        if wanted == question.limit || places.count < wanted,
+            let last = places.max(by: { $0 < $1 }), let id = last.id.asRunID
+        {
             page.next = .fleetRequest(
                 pool: last.partition.pool,
                 number: last.partition.number,
-                id: last.request.id
+                id: id
             )
         } else if read == FleetQuestion.readMax, let id = (end[3] ?? "").asRunID {
             page.next = .fleetRequest(
@@ -79,8 +84,11 @@ extension PostgreSQLPartitions {
         let found = try rows(PartitionSchema.letterPage, ["\(number)"])
         var page = FleetPage()
         for (index, row) in found.enumerated() {
-            let listed = try listed(letter: row)
-            if question.tasks?.matches(listed.request.task) ?? true { page.rows.append(listed) }
+            if let listed = try listed(letter: row),
+                question.tasks?.matches(listed.request.task) ?? true
+            {
+                page.rows.append(listed)
+            }
             let isLast = index == found.count - 1
             let read = try self.number(row, 6)
             let hasMore =
@@ -93,13 +101,14 @@ extension PostgreSQLPartitions {
         return page
     }
 
-    private func listed(_ row: PostgreSQLSession.Row) throws(FleetRefusal) -> FleetRow {
+    /// - Returns: `nil` if this version cannot read the row.
+    private func listed(_ row: PostgreSQLSession.Row) throws(FleetRefusal) -> FleetRow? {
         let partition = try partition(row)
         var contents = PartitionContents()
         do {
             try BatchText.read(row[4...7], into: &contents)
         } catch {
-            throw unreadable((row[3] ?? ""), ["\(partition.pool)", "\(partition.number)"])
+            return nil
         }
         let (owner, isCancelled) = (row[8], row[9] == "true")
         if let request = contents.pending.first {
@@ -115,9 +124,7 @@ extension PostgreSQLPartitions {
                 isCancelled: isCancelled
             )
         }
-        guard let letter = contents.dead.first else {
-            throw unreadable((row[3] ?? ""), ["\(partition.pool)", "\(partition.number)"])
-        }
+        guard let letter = contents.dead.first else { return nil }
         return FleetRow(
             partition,
             owner: owner,
@@ -128,12 +135,13 @@ extension PostgreSQLPartitions {
         )
     }
 
-    private func listed(letter row: PostgreSQLSession.Row) throws(FleetRefusal) -> FleetRow {
+    /// - Returns: `nil` if this version cannot read the row.
+    private func listed(letter row: PostgreSQLSession.Row) throws(FleetRefusal) -> FleetRow? {
         let letter: FleetLetter
         do {
             letter = try BatchText.value(FleetLetter.self, row[3] ?? "")
         } catch {
-            throw unreadable((row[0] ?? ""), ["inbox"])
+            return nil
         }
         return FleetRow(
             try partition(row),
@@ -144,6 +152,13 @@ extension PostgreSQLPartitions {
         )
     }
 
+    /// The place of a row of a request; it is in the order of the database.
+    private func place(
+        _ row: PostgreSQLSession.Row
+    ) throws(FleetRefusal) -> (partition: PartitionID, id: String) {
+        (try partition(row), row[3] ?? "")
+    }
+
     private func partition(_ row: PostgreSQLSession.Row) throws(FleetRefusal) -> PartitionID {
         PartitionID(
             pool: UInt8(clamping: try number(row, 1)),
@@ -152,15 +167,16 @@ extension PostgreSQLPartitions {
     }
 
     package func cancel(_ request: RunID) throws(FleetRefusal) -> FleetCancelAnswer? {
-        let row: FleetRow
+        let known: FleetRow?
         // The owner may take a submission in between, so what is not there yet is looked for first.
         if let found = try rows(PartitionSchema.letter, ["\(request)"]).first {
-            row = try listed(letter: found)
+            known = try listed(letter: found)
         } else if let found = try rows(PartitionSchema.request, ["\(request)"]).first {
-            row = try listed(found)
+            known = try listed(found)
         } else {
             return nil
         }
+        guard let row = known else { throw unreadable(request) }
         guard row.state != .dead else { return FleetCancelAnswer(row, isNew: false) }
         let added = try rows(
             PartitionSchema.cancel,

@@ -8,8 +8,8 @@ internal import BghostPolicy
 
 /// The partitions of a fleet in a PostgreSQL database, as one host uses them.
 ///
-/// Each call is one message to the server and one transaction, but for `contents`, which reads pages,
-/// `register`, and the first call of a connection. Use it on one thread; each message takes as long as the time
+/// Each call is one message to the server and one transaction, but for the first part of `contents`, `register`,
+/// and the first call of a connection. Use it on one thread; each message takes as long as the time
 /// limit at most.
 package final class PostgreSQLPartitions: PartitionStore {
     let partitions: UInt16
@@ -18,8 +18,6 @@ package final class PostgreSQLPartitions: PartitionStore {
     private var connector: PostgreSQLConnector
     private var session: PostgreSQLSession?
 
-    /// How many rows a page of `contents` has, in the middle of what memory and round trips ask for.
-    private static let pageLength = 1000
     /// How long ended runs are kept, nanoseconds.
     private static let runsKeptFor: Int64 = 30 * 86_400_000_000_000
     /// The number of batches between two looks for older ones.
@@ -142,6 +140,11 @@ package final class PostgreSQLPartitions: PartitionStore {
         return answer
     }
 
+    package func offer(slots: Int, _ session: HostSession) throws(FleetRefusal) {
+        let values = fence(session) + ["\(PartitionShare.counted(slots))"]
+        guard try !rows(PartitionSchema.offer, values).isEmpty else { throw .fenced }
+    }
+
     package func release(
         _ partitions: [PartitionID],
         _ session: HostSession
@@ -159,39 +162,6 @@ package final class PostgreSQLPartitions: PartitionStore {
             owners[partition] = row[2]
         }
         return owners
-    }
-
-    // MARK: Submissions
-
-    package func post(_ letters: [FleetLetter]) throws(FleetRefusal) {
-        let text: String
-        do {
-            text = try BatchText.text(of: letters, partitions: partitions)
-        } catch {
-            throw .failed(
-                FleetProblem(.statement, "a submission cannot be written as JSON: \(error)")
-            )
-        }
-        try run(PartitionSchema.post, [text])
-    }
-
-    package func letters(
-        after number: Int64,
-        limit: Int,
-        _ session: HostSession
-    ) throws(FleetRefusal) -> [WaitingLetter] {
-        var letters: [WaitingLetter] = []
-        let values = ["\(session.host)", "\(number)", "\(limit)"]
-        for row in try rows(PartitionSchema.waitingLetters, values) {
-            let place: Int64 = try self.number(row, 1)
-            do {
-                let letter = try BatchText.value(FleetLetter.self, (row.last ?? nil) ?? "")
-                letters.append(WaitingLetter(place, letter))
-            } catch {
-                throw unreadable((row.first ?? nil) ?? "", ["inbox"])
-            }
-        }
-        return letters
     }
 
     // MARK: Requests
@@ -213,69 +183,35 @@ package final class PostgreSQLPartitions: PartitionStore {
         return now
     }
 
-    /// Deletes ended runs that are too old, once in a while.
+    /// Deletes ended runs that are too old, once in a while, and with each batch until none is left.
     ///
     /// - Parameter now: by the clock of the server, Unix nanoseconds.
     private func forgetRuns(now: Int64) {
         batches += 1
         guard batches % Self.cleanupPeriod == 1 else { return }
         do throws(FleetRefusal) {
-            try run(PartitionSchema.forget, ["\(now.subtractingClamped(Self.runsKeptFor))"])
+            let before = now.subtractingClamped(Self.runsKeptFor)
+            let gone = try rows(PartitionSchema.forget, ["\(before)"]).first
+            if try number(gone ?? [], 0) == PartitionSchema.forgottenMax { batches = 0 }
         } catch {
             // The batch is kept, and a later one looks again.
             batches = 0
         }
     }
 
-    package func contents(of partition: PartitionID) throws(FleetRefusal) -> PartitionContents {
-        let key = ["\(partition.pool)", "\(partition.number)"]
-        guard try !rows(PartitionSchema.partition, key).isEmpty else { throw .unknownPartition }
-        var contents = PartitionContents()
-        try pages(PartitionSchema.requests, key) { row in
-            try BatchText.read(row.dropFirst(), into: &contents)
-        }
-        try pages(PartitionSchema.memories, key) { row in
-            guard let body = row.last ?? nil else { throw BatchText.Unreadable() }
-            contents.memories.append(try BatchText.value(TaskMemory.self, body))
-        }
-        return contents
-    }
-
-    /// Reads all rows of a partition, in the order of their first column.
-    private func pages(
-        _ statement: String,
-        _ key: [String],
-        _ read: (PostgreSQLSession.Row) throws -> Void
-    ) throws(FleetRefusal) {
-        var last = ""
-        while true {
-            let page = try rows(statement, key + [last, "\(Self.pageLength)"])
-            for row in page {
-                guard let first = row.first, let first else { throw unreadable("", key) }
-                last = first
-                do {
-                    try read(row)
-                } catch {
-                    throw unreadable(last, key)
-                }
-            }
-            if page.count < Self.pageLength { return }
-        }
-    }
-
-    func unreadable(_ row: String, _ key: [String]) -> FleetRefusal {
+    func unreadable(_ request: RunID) -> FleetRefusal {
         .failed(
             FleetProblem(
                 .version,
-                "row `\(row)` of partition \(key.joined(separator: "/")) cannot be read; a newer bghost"
-                    + " on another host may have written it: update bghost on this host"
+                "request \(request) cannot be read; a newer bghost on another host may have written it:"
+                    + " update bghost on this host"
             )
         )
     }
 
     // MARK: The session
 
-    private func run(_ statement: String, _ parameters: [String]) throws(FleetRefusal) {
+    func run(_ statement: String, _ parameters: [String]) throws(FleetRefusal) {
         // The functions that answer nothing return an empty row.
         _ = try rows(statement, parameters)
     }

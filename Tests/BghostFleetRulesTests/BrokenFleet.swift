@@ -8,13 +8,14 @@ import BghostModel
 /// The fleet in memory with one error, with which a test shows that a check of `FleetConformance` can fail.
 struct BrokenFleet: PartitionStore {
     enum Flaw: CaseIterable {
-        case grantsTooFew, ignoresSlots, ignoresPools, releasesForAll, keepsEpochs
+        case grantsTooFew, ignoresOffers, ignoresSlots, ignoresPools, releasesForAll, keepsEpochs
         case ignoresFence, registersAlways, neverLeaves, alwaysReaps, neverReaps, renewsNothing
         case ignoresConnections, trustsStrangers
         case losesMemories, hidesRuns, mixesPartitions
         case ignoresNumbers, forgetsNumbers, remembersNumbers, comparesNothing
         case ignoresNonces, claimsOnOldConnection, refusesUnanswered
-        case losesLetters, doublesLetters, showsAllLetters, keepsTakenLetters, namesNoOwners
+        case losesLetters, doublesLetters, movesAgain, showsAllLetters, keepsTakenLetters,
+            namesNoOwners
         case listsNoRuns, listsOnlyFirstPart, listsAllTasks, losesCancels, showsAllCancels
         case showsFirstLettersOnly, showsFirstCancelsOnly
     }
@@ -54,6 +55,7 @@ struct BrokenFleet: PartitionStore {
         fleet.comparesNonces = flaw != .ignoresNonces
         fleet.claimsConnect = flaw != .claimsOnOldConnection
         fleet.keepsLettersOnce = flaw != .doublesLetters
+        fleet.movesOnce = flaw != .movesAgain
     }
 
     private mutating func note(_ session: HostSession) -> HostSession {
@@ -153,6 +155,10 @@ struct BrokenFleet: PartitionStore {
         return answer
     }
 
+    mutating func offer(slots: Int, _ session: HostSession) throws(FleetRefusal) {
+        try fleet.offer(slots: flaw == .ignoresOffers ? 2 : slots, used(session))
+    }
+
     mutating func release(
         _ partitions: [PartitionID],
         _ session: HostSession
@@ -173,11 +179,19 @@ struct BrokenFleet: PartitionStore {
         try fleet.post(letters)
     }
 
-    func letters(after number: Int64, limit: Int, _ session: HostSession) -> [WaitingLetter] {
+    mutating func move(_ letters: [FleetLetter]) throws(FleetRefusal) {
+        try fleet.move(letters)
+    }
+
+    func letters(after number: Int64, limit: Int, _ session: HostSession) -> FleetLetterPage {
         let number = flaw == .showsFirstLettersOnly ? -1 : number
-        let all = sessions.flatMap { fleet.letters(after: number, limit: limit, $0) }
-        return flaw == .showsAllLetters
-            ? all : fleet.letters(after: number, limit: limit, session)
+        var page = fleet.letters(after: number, limit: limit, session)
+        if flaw == .showsAllLetters {
+            page.letters = sessions.flatMap {
+                fleet.letters(after: number, limit: limit, $0).letters
+            }
+        }
+        return page
     }
 
     // MARK: Questions
@@ -234,15 +248,16 @@ struct BrokenFleet: PartitionStore {
     }
 
     mutating func contents(
-        of partition: PartitionID
-    ) throws(FleetRefusal) -> PartitionContents {
-        var contents = try fleet.contents(of: partition)
-        if flaw == .hidesRuns { contents.interrupted = [] }
+        of partition: PartitionID,
+        after place: ContentsPlace?
+    ) throws(FleetRefusal) -> ContentsPage {
+        var page = try fleet.contents(of: partition, after: place)
+        if flaw == .hidesRuns { page.contents.interrupted = [] }
         if flaw == .mixesPartitions {
             for number in 0..<UInt16(8) where number != partition.number {
-                contents.pending += try fleet.contents(of: PartitionID(number: number)).pending
+                page.contents.pending += try fleet.contents(of: PartitionID(number: number)).pending
             }
         }
-        return contents
+        return page
     }
 }

@@ -12,6 +12,7 @@ import Testing
     private static let flaws: [String: BrokenFleet.Flaw] = [
         "grants the share of a host": .grantsTooFew,
         "a second taker gets what is free only": .ignoresSlots,
+        "a host without slots leaves all to the others": .ignoresOffers,
         "grants of each pool are apart": .ignoresPools,
         "releases only what the host owns": .releasesForAll,
         "grants anew what the host does not hold": .keepsEpochs,
@@ -40,6 +41,7 @@ import Testing
         "permits what an unanswered call began": .refusesUnanswered,
         "keeps submissions until a batch takes them": .losesLetters,
         "keeps a submission once that is posted again": .doublesLetters,
+        "moves a request once for good": .movesAgain,
         "shows submissions to their owner": .showsAllLetters,
         "a submission is taken once": .keepsTakenLetters,
         "names the owners": .namesNoOwners,

@@ -152,7 +152,7 @@ import Testing
         try fill(database, 20)
         var store = database.partitions()
         let session = try store.join("a")
-        #expect(try database.query("SELECT version FROM bghost_partitions.fleet") == ["3"])
+        #expect(try database.query("SELECT version FROM bghost_partitions.fleet") == ["4"])
         #expect(try store.letters(limit: 10, session) == [letter])
         let waiting = try store.page(FleetQuestion(isDead: false, limit: 100)).rows
         #expect(waiting.count == 19 && waiting.last?.request == letter.request)

@@ -33,7 +33,7 @@ import Testing
         }
 
         private static let tables = [
-            "fleet", "host", "partition", "request", "memory", "run", "inbox", "cancel",
+            "fleet", "host", "partition", "request", "memory", "run", "inbox", "cancel", "moved",
         ]
 
         func save() {
@@ -107,7 +107,7 @@ import Testing
         try database.query("INSERT INTO bghost_partitions.run VALUES ('1', 'a', '1', 1, '{}')")
         let store = database.partitions()
         #expect(try store.incarnation(of: "a") == .none)
-        #expect(try database.query(version) == ["3"])
+        #expect(try database.query(version) == ["4"])
         #expect(try database.query("SELECT id FROM bghost_partitions.run") == ["1"])
         var random = SeededGenerator(seed: 1)
         let terms = HostTerms(name: "a", lease: FleetSample.lease, slots: 2)
@@ -317,6 +317,18 @@ extension FleetDatabase {
 }
 
 extension PostgreSQLPartitions {
+    /// All contents of a partition.
+    func contents(of partition: PartitionID) throws(FleetRefusal) -> PartitionContents {
+        var whole = PartitionContents()
+        var place: ContentsPlace?
+        repeat {
+            let page = try contents(of: partition, after: place)
+            whole.append(page.contents)
+            place = page.next
+        } while place != nil
+        return whole
+    }
+
     /// Registers a host, which claims all partitions that are free.
     func join(_ name: String) throws -> HostSession {
         var random = SeededGenerator(seed: 1)

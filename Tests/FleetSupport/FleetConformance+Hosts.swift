@@ -13,6 +13,7 @@ extension FleetConformance {
         [
             Check("grants the share of a host") { try $0.grants() },
             Check("a second taker gets what is free only") { try $0.sharesWithAnother() },
+            Check("a host without slots leaves all to the others") { try $0.offersSlots() },
             Check("grants of each pool are apart") { try $0.separatesPools() },
             Check("releases only what the host owns") { try $0.releases() },
             Check("grants anew what the host does not hold") { try $0.grantsAnew() },
@@ -54,6 +55,21 @@ extension FleetConformance {
                 == Self.partitions(7..<8)
         )
         expect(try claim(&second, holding: Self.partitions(1..<7)).isEmpty)
+    }
+
+    /// As a drained host does, whose lease goes on.
+    func offersSlots() throws {
+        var first = try owner()
+        var second = try register("b")
+        try harness.store.offer(slots: 0, first)
+        try harness.store.release(Self.partitions(), first)
+        expect(try claim(&second).map(\.partition) == Self.partitions())
+        expect(try claim(&first).isEmpty)
+        try harness.store.offer(slots: 2, first)
+        expect(try answer(toClaimOf: first).shares == [0: 4])
+        let earlier = second
+        expect(try register("b").host == earlier.host)
+        expect(throws: .fenced) { try harness.store.offer(slots: 0, earlier) }
     }
 
     func separatesPools() throws {

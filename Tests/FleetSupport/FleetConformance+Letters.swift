@@ -13,6 +13,7 @@ extension FleetConformance {
         [
             Check("keeps submissions until a batch takes them") { try $0.keepsLetters() },
             Check("keeps a submission once that is posted again") { try $0.keepsLettersOnce() },
+            Check("moves a request once for good") { try $0.movesOnce() },
             Check("shows submissions to their owner") { try $0.showsLettersToOwners() },
             Check("shows submissions in parts") { try $0.showsLettersInParts() },
             Check("a submission is taken once") { try $0.takesLettersOnce() },
@@ -91,12 +92,35 @@ extension FleetConformance {
         var (found, last): ([FleetLetter], Int64) = ([], -1)
         for count in [3, 3, 1, 0] {
             let part = try harness.store.letters(after: last, limit: 3, session)
-            expect(part.count == count)
-            expect(part.allSatisfy { $0.number > last })
-            found += part.map(\.letter)
-            last = part.last?.number ?? last
+            expect(part.letters.count == count && part.unreadable == 0)
+            expect(part.letters.allSatisfy { $0.number > last })
+            expect((part.next == nil) == (count < 3))
+            found += part.letters.map(\.letter)
+            last = part.next ?? part.letters.last?.number ?? last
         }
         expect(found == letters)
+    }
+
+    /// A host that had no answer moves a request again, whatever has become of it meanwhile.
+    func movesOnce() throws {
+        let session = try owner()
+        let letters = [Self.letter(1), Self.letter(2, task: "b")]
+        let repeated = [letters[0], letters[0]]
+        try harness.store.move(letters)
+        try harness.store.move(repeated)
+        expect(try harness.store.letters(limit: 10, session) == letters)
+        try take([letters[0]], number: 1, session)
+        try harness.store.move(letters + [Self.letter(3, task: "c")])
+        let left = [letters[1], Self.letter(3, task: "c")]
+        expect(try harness.store.letters(limit: 10, session) == left)
+        try commit(
+            [.closed(letters[0].request.id, .cancelled)],
+            number: 2,
+            in: Self.partition(of: letters[0]),
+            session
+        )
+        try harness.store.move(letters)
+        expect(try harness.store.letters(limit: 10, session) == left)
     }
 
     func takesLettersOnce() throws {

@@ -10,15 +10,6 @@ internal import BghostStore
 
 /// The calls of the fleet's store, and what follows from their answers.
 extension PartitionOwner {
-    /// The contents of a partition on their way to the scheduler.
-    struct Adoption {
-        let grant: PartitionGrant
-        var contents: PartitionContents
-        var isGranted = false
-        /// Requests of tasks that this host does not have.
-        var strangers = 0
-    }
-
     /// After a call without an answer, nanoseconds.
     private static let retryDelay: UInt64 = 500_000_000
 
@@ -79,7 +70,7 @@ extension PartitionOwner {
         let terms = HostTerms(
             name: settings.name,
             lease: settings.leaseNanoseconds,
-            slots: dispatcher.scheduler.settings.slots
+            slots: slotsToOffer
         )
         let nonce = FenceNonce(using: &random)
         let sentAt = clock.moment.sinceBoot
@@ -87,16 +78,21 @@ extension PartitionOwner {
             let last = try store.incarnation(of: terms.name)
             return try store.register(terms, after: last, nonce: nonce)
         } then: { owner, answer in
-            owner.registered(answer, sentAt: sentAt)
+            owner.registered(answer, slots: terms.slots, sentAt: sentAt)
         }
     }
 
-    private func registered(_ answer: Result<HostSession, FleetRefusal>, sentAt: MonotonicInstant) {
+    private func registered(
+        _ answer: Result<HostSession, FleetRefusal>,
+        slots: Int,
+        sentAt: MonotonicInstant
+    ) {
         switch answer {
         case .failure(.failed(let problem)): unanswered(problem)
         case .failure(let refusal): unanswered(FleetProblem(.statement, refusal.reason))
         case .success(let session):
             self.session = session
+            offeredSlots = slots
             (queue, nextClaim, isRenewalDue) = (BatchQueue(), .zero, false)
             unansweredReason = ""
             var effects: [HostLease.Effect] = []
@@ -191,11 +187,12 @@ extension PartitionOwner {
 
     func claim(_ now: MonotonicInstant) {
         nextClaim = now + lease.length / 5
-        guard !member.isDrained else {
+        if member.isDrained {
             lose(Self.drained)
             giveBack(share: 0)
-            return askForOwners()
         }
+        guard offeredSlots == slotsToOffer else { return offer(slotsToOffer) }
+        guard !member.isDrained else { return askForOwners() }
         tellLease()
         guard var session else { return }
         let nonce = session.draw(using: &random)
@@ -212,8 +209,30 @@ extension PartitionOwner {
                 owner.session = answer.claimed.session
                 owner.note(owners: answer.owners)
                 owner.grants += answer.claimed.grants
+                // What is not its own again now is another host's.
+                if owner.grants.isEmpty, owner.adoption == nil { owner.ownRuns = [] }
                 owner.giveBack(share: answer.claimed.shares[0] ?? 0)
                 owner.moveLeftovers()
+            }
+        }
+    }
+
+    /// With how many slots this host counts in the shares; a drained one leaves all partitions to the others.
+    private var slotsToOffer: Int {
+        member.isDrained ? 0 : dispatcher.scheduler.settings.slots
+    }
+
+    private func offer(_ slots: Int) {
+        guard let session else { return }
+        call { store throws(FleetRefusal) in
+            try store.offer(slots: slots, session)
+        } then: { owner, answer in
+            guard owner.session?.incarnation == session.incarnation else { return }
+            // What the claim would have done follows.
+            owner.nextClaim = .zero
+            switch answer {
+            case .failure(let refusal): owner.refused(refusal, session.incarnation)
+            case .success: owner.offeredSlots = slots
             }
         }
     }
@@ -254,6 +273,7 @@ extension PartitionOwner {
         for partition in given {
             requests.removeAll(in: partition)
             dead.removeAll(in: partition)
+            unreadable.remove(partition)
         }
     }
 
@@ -275,85 +295,6 @@ extension PartitionOwner {
             case .success: owner.releasing.subtract(partitions)
             }
         }
-    }
-
-    func read(_ grant: PartitionGrant) {
-        guard let session else { return }
-        call { store throws(FleetRefusal) in
-            try store.contents(of: grant.partition)
-        } then: { owner, answer in
-            guard owner.session?.incarnation == session.incarnation, owner.grants.first == grant
-            else { return }
-            owner.grants.removeFirst()
-            switch answer {
-            case .failure(let refusal):
-                // Others may be readable.
-                owner.grants.append(grant)
-                owner.refused(refusal, session.incarnation)
-            case .success(let contents):
-                owner.adoption = Adoption(grant: grant, contents: contents)
-                owner.adopt()
-            }
-        }
-    }
-
-    /// Adopts a part of a partition; the next one follows in another turn.
-    private func adopt() {
-        guard var adoption else { return }
-        let partition = adoption.grant.partition
-        if !adoption.isGranted {
-            adoption.isGranted = true
-            let (grant, memories) = (adoption.grant, adoption.contents.memories)
-            decide(.granted(grant, memories))
-        }
-        let pending = known(adoption.contents.pending.prefix(Self.sliceMax), &adoption.strangers)
-        adoption.contents.pending.removeFirst(
-            min(Self.sliceMax, adoption.contents.pending.count)
-        )
-        for request in pending {
-            requests.set((), for: request.id, in: partition)
-            watch(request.requirements)
-        }
-        if !pending.isEmpty { decide(.adopted(pending)) }
-        let interrupted = adoption.contents.interrupted.prefix(Self.sliceMax)
-        adoption.contents.interrupted.removeFirst(interrupted.count)
-        for (request, run) in interrupted {
-            guard !known([request], &adoption.strangers).isEmpty else { continue }
-            requests.set((), for: request.id, in: partition)
-            watch(request.requirements)
-            decide(.interrupted(run, of: request))
-        }
-        let isDone = adoption.contents.pending.isEmpty && adoption.contents.interrupted.isEmpty
-        self.adoption = isDone ? nil : adoption
-        guard isDone else { return reference.perform { $0.adoptNext() } }
-        for letter in adoption.contents.dead {
-            dead.set(letter, for: letter.request.id, in: partition)
-        }
-        nextLook = .zero
-        dropDead(in: partition)
-        guard adoption.strangers > 0 else { return }
-        log.write(
-            .warning,
-            "partitions.strangers",
-            CountText.of(adoption.strangers, "request")
-                + " of the fleet in partition \(partition.number) "
-                + (adoption.strangers == 1 ? "waits" : "wait")
-                + " for a host that has the task with `\"runs\": \"inFleet\"`"
-        )
-    }
-
-    private func adoptNext() {
-        clock.read()
-        adopt()
-        advance()
-    }
-
-    /// Those of some requests whose tasks this host has.
-    private func known(_ requests: some Sequence<Request>, _ strangers: inout Int) -> [Request] {
-        let all = Array(requests)
-        let known = all.filter { dispatcher.scheduler.partition(of: $0.task) != nil }
-        strangers += all.count - known.count
-        return known
     }
 
     func decide(_ event: PartitionEvent) {

@@ -20,53 +20,7 @@ extension PartitionOwner {
         _ conflict: ConflictPolicy,
         completion: @escaping (Result<Void, StoreError>) -> Void
     ) {
-        guard thread != nil, !isLeaving else {
-            return completion(.failure(StoreError("this host does not take part in the fleet now")))
-        }
-        let bytes = request.parameters.utf8.count
-        guard posts.count < Self.postsMax, postBytes + bytes <= Self.postBytesMax else {
-            let reason =
-                "\(posts.count) submissions wait for the fleet's store, which is too slow or does not answer;"
-                + " `bghost status --fleet` says more"
-            return completion(.failure(StoreError(reason)))
-        }
-        postBytes += bytes
-        posts.append((FleetLetter(request, conflict), completion))
-        schedule()
-    }
-
-    func sendPosts() {
-        let sent = Array(posts.prefix(Self.lettersMax))
-        posts.removeFirst(sent.count)
-        postBytes -= sent.reduce(0) { $0 + $1.letter.request.parameters.utf8.count }
-        posting = sent
-        let letters = sent.map(\.letter)
-        call { store throws(FleetRefusal) in
-            try store.post(letters)
-        } then: { owner, answer in
-            owner.posted(answer)
-        }
-    }
-
-    private func posted(_ answer: Result<Void, FleetRefusal>) {
-        let sent = posting
-        posting = []
-        switch answer {
-        case .success:
-            for (letter, completion) in sent {
-                let isOwn = dispatcher.scheduler.owns(PartitionID(of: letter.request.task))
-                if isOwn { inbound.insert(letter.request.id) }
-                completion(.success(()))
-            }
-            nextLook = .zero
-            if posts.isEmpty { moveLeftovers() }
-        case .failure(let refusal):
-            let error = StoreError(
-                "the fleet's store has not confirmed it, and may have it all the same:"
-                    + " \(refusal.reason)"
-            )
-            for (_, completion) in sent { completion(.failure(error)) }
-        }
+        post(FleetPost(FleetLetter(request, conflict), completion: completion))
     }
 
     /// Whether a request lives in the fleet and is one of this host.
@@ -86,8 +40,8 @@ extension PartitionOwner {
             guard owner.session?.incarnation == session.incarnation else { return }
             switch answer {
             case .failure(let refusal): owner.refused(refusal, session.incarnation)
-            case .success((let letters, let cancels)):
-                owner.looked(letters)
+            case .success((let page, let cancels)):
+                owner.looked(page)
                 owner.cancelsAfter = cancels.next
                 owner.obey(cancels.cancels)
             }
@@ -98,12 +52,12 @@ extension PartitionOwner {
     ///
     /// What this host cannot take, such as requests of tasks that it does not have, stays where it is; the looks
     /// go on behind it, and begin anew at the end.
-    private func looked(_ letters: [WaitingLetter]) {
+    private func looked(_ page: FleetLetterPage) {
         var hasDelivered = false
-        for waiting in letters where deliver(waiting.letter) { hasDelivered = true }
-        let isPart = letters.count == Self.lettersMax
-        lettersAfter = isPart ? letters.last?.number ?? -1 : -1
-        if isPart, hasDelivered { nextLook = .zero }
+        for waiting in page.letters where deliver(waiting.letter) { hasDelivered = true }
+        warn(strangers: unreadable.note(letters: page.unreadable, isLast: page.next == nil))
+        lettersAfter = page.next ?? -1
+        if page.next != nil, hasDelivered { nextLook = .zero }
     }
 
     /// Passes a submission to the scheduler, if this host owns its partition as a whole.
@@ -113,11 +67,18 @@ extension PartitionOwner {
         let request = letter.request
         guard !taken.contains(request.id),
             let partition = dispatcher.scheduler.partition(of: request.task),
-            dispatcher.scheduler.owns(partition), adoption?.grant.partition != partition
+            dispatcher.scheduler.owns(partition), adoption?.grant.partition != partition,
+            !unreadable.has(request.task, in: partition)
         else { return false }
         taken.insert(request.id)
         inbound.remove(request.id)
         queue.take(letter: request.id, in: partition)
+        guard requests.partition(of: request.id) == nil, dead.partition(of: request.id) == nil
+        else {
+            // It was posted twice: the store forgets this one, and the request stays as it is.
+            schedule()
+            return true
+        }
         watch(request.requirements)
         decide(.delivered(request, letter.onConflict))
         schedule()
@@ -125,11 +86,6 @@ extension PartitionOwner {
     }
 
     // MARK: Questions
-
-    /// How many partitions each host owns, by its name, as of the last claim.
-    var partitionsByOwner: [String: Int] {
-        owners.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-    }
 
     /// Where the requests of a task live, one sentence without a full stop; "" if that is not the fleet.
     ///
@@ -146,24 +102,6 @@ extension PartitionOwner {
         if dispatcher.scheduler.owns(partition) { return "\(place); this host owns it" }
         guard let owner = owners[partition] else { return "\(place), which no host owns now" }
         return "\(place); host `\(owner)` owns it and can show them"
-    }
-
-    // MARK: Requests of this host's own store
-
-    /// Posts some of the requests that were stored here before their task had `"runs": "inFleet"`; the others
-    /// follow when the fleet's store has these.
-    func moveLeftovers() {
-        let moved = leftovers.prefix(Self.lettersMax)
-        leftovers = leftovers.dropFirst(moved.count)
-        for request in moved {
-            post(request, .append) { [unowned self] result in
-                switch result {
-                // It is in the fleet now; here it ends without a word.
-                case .success: commits.commit([.closed(request.id, .replaced)])
-                case .failure: leftovers.append(request)
-                }
-            }
-        }
     }
 
     // MARK: Changes
@@ -198,6 +136,15 @@ extension PartitionOwner {
         return (local, transaction)
     }
 
+    /// The parts of a transaction as ``take(_:)`` would divide it.
+    func split(_ changes: [StoreChange]) -> (local: [StoreChange], shared: [StoreChange]) {
+        var (local, shared) = ([StoreChange](), [StoreChange]())
+        for change in changes {
+            if partition(of: change) == nil { local.append(change) } else { shared.append(change) }
+        }
+        return (local, shared)
+    }
+
     /// Calls a function when a transaction is kept, or cannot be any more.
     func whenKept(_ transaction: UInt64, _ completion: @escaping (Result<Void, StoreError>) -> Void)
     {
@@ -226,16 +173,17 @@ extension PartitionOwner {
     private func follow(_ change: StoreChange, in partition: PartitionID, _ transaction: UInt64) {
         switch change {
         case .accepted(let request, let replaced):
-            requests.set((), for: request.id, in: partition)
+            requests.set(nil, for: request.id, in: partition)
             if let replaced { requests.remove(replaced) }
         case .closed(let id, _): requests.remove(id)
         case .discarded(let id): dead.remove(id)
         case .redriven(let request):
             dead.remove(request.id)
-            requests.set((), for: request.id, in: partition)
+            requests.set(nil, for: request.id, in: partition)
+        case .runStarted(let run): requests.set(run.id, for: run.request, in: partition)
         case .runEnded(let run, let next):
             ended.append((transaction, run))
-            if case .again = next { return }
+            if case .again = next { return requests.set(nil, for: run.request, in: partition) }
             requests.remove(run.request)
             guard case .dead(let request, let reason) = next else { return }
             let letter = DeadLetter(

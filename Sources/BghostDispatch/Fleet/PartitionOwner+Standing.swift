@@ -76,8 +76,14 @@ extension PartitionOwner {
             + " \(count == 1 ? "it" : "them") starts on any host"
     }
 
+    private var unreadableSentence: String? {
+        isActive && !isLeaving ? unreadable.sentence : nil
+    }
+
     /// What an operator should resolve about the requests of the fleet; `nil` if nothing.
-    package var problemSentence: String? { lossSentence ?? ownerlessSentence }
+    package var problemSentence: String? {
+        lossSentence ?? ownerlessSentence ?? unreadableSentence
+    }
 
     /// The check of the health; `nil` without requests of the fleet.
     ///
@@ -102,6 +108,14 @@ extension PartitionOwner {
                 remedy: "`bghost fleet hosts` shows who is drained or gone"
             )
         }
+        if let unreadableSentence {
+            return .init(
+                "partitions",
+                .warning,
+                unreadableSentence,
+                remedy: "update bghost on this host; the requests of hosts that can read them go on"
+            )
+        }
         let count = dispatcher.scheduler.ownedPartitions.count
         let standing =
             problem == nil || member.isDrained
@@ -124,7 +138,7 @@ extension PartitionOwner {
 
     /// Adds what an operator of the fleet should know.
     func describe(_ status: inout FleetStatus) {
-        status.partitionsProblem = lossSentence ?? ""
+        status.partitionsProblem = lossSentence ?? unreadableSentence ?? ""
         status.partitionsLostAt = lossSentence == nil ? nil : lostAt
         status.ownerless = ownerless
     }

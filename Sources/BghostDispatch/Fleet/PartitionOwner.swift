@@ -88,11 +88,19 @@ package final class PartitionOwner {
     // MARK: Partitions
 
     var nextClaim: MonotonicInstant = .zero
+    /// With how many slots the store counts this host.
+    var offeredSlots = 0
     var nextLook: MonotonicInstant = .zero
     /// Granted, and not adopted yet.
     var grants: [PartitionGrant] = []
+    /// What is read so far of granted partitions.
+    var partsRead: [PartitionID: PartRead] = [:]
+    /// No part of a partition is read before that, after one had no answer.
+    var nextRead: MonotonicInstant = .zero
     /// What is being adopted, in parts.
     var adoption: Adoption?
+    /// What this bghost cannot read in the partitions of this host.
+    var unreadable = UnreadableRows()
     /// Given back, but for what the store does not have yet.
     var releasing: Set<PartitionID> = []
     /// The names of the owners of all partitions, as of the last claim.
@@ -113,18 +121,20 @@ package final class PartitionOwner {
     // MARK: Requests
 
     var queue = BatchQueue()
-    /// The requests that this host has.
-    var requests = OwnedTable<Void>()
+    /// The requests that this host has, each with its run in progress.
+    var requests = OwnedTable<RunID?>()
+    /// Runs of this host that were in progress when it lost all its partitions, until it has them again.
+    var ownRuns: Set<RunID> = []
     /// The dead letters in the partitions of this host.
     var dead = OwnedTable<DeadLetter>()
     /// Submissions that this host has taken, and the store does not know it yet.
     var taken: Set<RunID> = []
     /// Submissions to be posted, with the callers that wait.
-    var posts: [(letter: FleetLetter, completion: (Result<Void, StoreError>) -> Void)] = []
+    var posts: [FleetPost] = []
     /// The bytes of the parameters of these submissions.
     var postBytes = 0
     /// Those of them that are under way.
-    var posting: [(letter: FleetLetter, completion: (Result<Void, StoreError>) -> Void)] = []
+    var posting: [FleetPost] = []
     /// Submissions of this host for its own partitions on their way.
     var inbound: Set<RunID> = []
     private var wasPosting = false
@@ -188,8 +198,10 @@ package final class PartitionOwner {
         lease.leave()
         let unsent = posts
         (posts, postBytes) = ([], 0)
-        for (_, completion) in unsent {
-            completion(.failure(StoreError("this host leaves the fleet; submit it on another one")))
+        for post in unsent {
+            post.completion(
+                .failure(StoreError("this host leaves the fleet; submit it on another one"))
+            )
         }
         await withCheckedContinuation { continuation in
             leaver = continuation
@@ -250,7 +262,7 @@ package final class PartitionOwner {
             return sendBatch()
         } else if isLeaving {
             return sendLeave()
-        } else if adoption == nil, let grant = grants.first {
+        } else if adoption == nil, now >= nextRead, let grant = grants.first {
             return read(grant)
         } else if let given = givenBack() {
             return sendRelease(given)
@@ -334,7 +346,10 @@ package final class PartitionOwner {
         (needsResume, isRenewalDue) = (false, false)
         queue = BatchQueue()
         reap.refused()
+        ownRuns.formUnion(requests.values.compactMap(\.self))
         (grants, adoption, releasing) = ([], nil, [])
+        (partsRead, nextRead) = ([:], .zero)
+        unreadable = UnreadableRows()
         (requests, dead) = (OwnedTable(), OwnedTable())
         (taken, inbound) = ([], [])
         ended = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
-@testable import BghostDispatch
+@testable import BghostFleetRules
 import BghostModel
 import Testing
 
