@@ -120,6 +120,7 @@ package final class BackupCommand {
     /// bounded time; later backups are refused.
     package nonisolated(nonsending) func finish() async {
         isFinishing = true
+        guard open.isUnderWay else { return }
         let timer = open.abandon(after: Self.finishMax)
         await open.wait()
         timer.cancel()
@@ -138,6 +139,8 @@ private final class OpenBackups: Sendable {
     }
 
     private let state = Mutex(State())
+
+    var isUnderWay: Bool { state.withLock { $0.count > 0 } }
 
     func begin() { state.withLock { $0.count += 1 } }
 
