@@ -20,9 +20,6 @@ package final class HTTPAlertTransport: AlertTransport {
     private static let ntfyBytesMax = 4000
     /// The most bytes of an answer that are read.
     private static let answerBytesMax = 64 << 10
-    /// How often the fetcher asks whether it may reach a server before it follows a redirect: when it begins, and
-    /// before it connects.
-    private static let asksBeforeRedirect = 2
     /// The most bytes of reasons in an address, for Uptime Kuma.
     private static let queryBytesMax = 512
 
@@ -117,31 +114,28 @@ package final class HTTPAlertTransport: AlertTransport {
         _ headers: [(String, String)],
         _ body: [UInt8]
     ) async -> Result<String, AlertFailure> {
-        await exchange(
-            FetchRequest(
-                url: url,
-                method: "POST",
-                headers: headers,
-                body: .bytes(body),
-                bytesMax: Self.answerBytesMax,
-                timeout: Self.timeout
-            )
+        var request = FetchRequest(
+            url: url,
+            method: "POST",
+            headers: headers,
+            body: .bytes(body),
+            bytesMax: Self.answerBytesMax,
+            timeout: Self.timeout
         )
+        // A page that answers a GET says nothing about the message.
+        request.keepsMethod = true
+        return await exchange(request)
     }
 
-    /// Any status of success is one.
-    ///
-    /// A redirect may not lead to another server, which would get secrets. One of a POST is not followed at all:
-    /// most of them repeat it as a GET without its body, and a page that answers says nothing about the message.
+    /// Any status of success is one; a redirect may not lead to another server, which would get secrets.
     private func exchange(_ request: FetchRequest) async -> Result<String, AlertFailure> {
-        let isPost = request.method == "POST"
-        let servers = Mutex<[String]>([])
+        let server = Mutex<String?>(nil)
         do throws(FetchFailure) {
             let response = try await fetcher.fetch(request) { host, port in
-                servers.withLock { servers in
-                    servers.append("\(host):\(port)")
-                    let isRedirect = servers.count > Self.asksBeforeRedirect
-                    return servers.first == servers.last && !(isPost && isRedirect)
+                server.withLock { known in
+                    let target = "\(host):\(port)"
+                    if known == nil { known = target }
+                    return known == target
                 }
             }
             guard (200..<300).contains(response.status) else {
@@ -149,17 +143,12 @@ package final class HTTPAlertTransport: AlertTransport {
             }
             return .success("it answered \(response.status)")
         } catch {
-            guard case .permissionDenied = error else {
-                return .failure(AlertFailure(error.description))
-            }
-            let isElsewhere = servers.withLock { Set($0).count > 1 }
-            return .failure(
-                AlertFailure(
-                    isElsewhere
-                        ? "it redirects to another server, which is not followed"
-                        : "it redirects to another address, which is not followed: name that one"
+            if case .permissionDenied = error {
+                return .failure(
+                    AlertFailure("it redirects to another server, which is not followed")
                 )
-            )
+            }
+            return .failure(AlertFailure(error.description))
         }
     }
 }

@@ -262,7 +262,7 @@ package final class TraceExporter: SpanRecorder {
     }
 
     private func attempt(_ body: [UInt8], _ settings: TraceSettings) async -> ExportAnswer {
-        let request = FetchRequest(
+        var request = FetchRequest(
             url: settings.endpoint,
             method: "POST",
             headers: [("Content-Type", "application/json")]
@@ -271,6 +271,8 @@ package final class TraceExporter: SpanRecorder {
             bytesMax: Self.answerBytesMax,
             timeout: limits.timeout
         )
+        // A page that answers a GET has no spans.
+        request.keepsMethod = true
         let server = Mutex<String?>(nil)
         do throws(FetchFailure) {
             // A redirect to another server would give it the headers, which may be secret.

@@ -108,7 +108,23 @@ import Testing
         #expect(failure.reason.contains("127.0.0.1:1") && !failure.reason.contains("secret"))
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [301, 302, 303, 307, 308])
+    @Test(.timeLimit(.minutes(5)), arguments: [307, 308])
+    func `A redirect that repeats a message whole is followed on its server`(
+        status: Int
+    ) async throws {
+        let server = try HTTPReceiver()
+        server.start()
+        defer { server.stop() }
+        server.answer([status], headers: ["Location: \(server.url)/there"])
+        let hook = AlertReceiver.webhook(url: server.url + "/hook", headers: [], secret: nil)
+        #expect(try await send(hook).isSuccess)
+        #expect(
+            server.requests.map { "\($0.method) \($0.target)" } == ["POST /hook", "POST /there"]
+        )
+        #expect(server.requests.first?.body == server.requests.last?.body)
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: [301, 302, 303])
     func `A redirect makes no page of a message, and leads a heartbeat on`(
         status: Int
     ) async throws {
@@ -122,7 +138,7 @@ import Testing
             Issue.record("the page took the message")
             return
         }
-        #expect(failure.reason.contains("redirects to another address"))
+        #expect(failure.reason.contains("would become a GET without its body"))
         let transport = HTTPAlertTransport()
         server.answer([status], headers: [location])
         #expect(await !transport.beat(server.url + "/ping", reasons: "x").isSuccess)

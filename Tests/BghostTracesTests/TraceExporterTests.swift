@@ -215,6 +215,18 @@ import Testing
         }
     }
 
+    @Test func `a redirect that would lose the spans is a failure`() async throws {
+        try await withServer(adjust: { ($0.batchMax, $0.backoff.limit) = (1, 0) }) {
+            server,
+            setup in
+            server.answer([302], headers: ["Location: \(server.url)/login"])
+            setup.record([1])
+            #expect(server.has(1))
+            await setup.exporter.shutDown()
+            #expect(setup.exporter.counts.failed == 1 && server.requests.count == 1)
+        }
+    }
+
     @Test func `without a receiver nothing is kept`() async throws {
         let setup = Setup(nil)
         setup.record(1...3)

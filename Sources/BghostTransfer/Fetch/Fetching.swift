@@ -31,6 +31,10 @@ package struct FetchRequest: Sendable {
     var body: FetchBody
     /// Whether to add `Repr-Digest: sha-256=...` (RFC 9530) of the body.
     var sendsDigest: Bool
+    /// Whether a redirect that would repeat the request as a `GET` without its body is a failure.
+    ///
+    /// Otherwise it is followed, as browsers do, although no server has then got the body.
+    package var keepsMethod = false
     /// The most bytes of the response's body, as received: nothing is decompressed.
     var bytesMax: Int
     /// The timeout of the whole fetch, from the name lookup through redirects and the upload to the

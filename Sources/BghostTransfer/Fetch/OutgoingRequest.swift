@@ -2,16 +2,18 @@
 
 /// A request to one server: a checked `FetchRequest`, or the request that follows a redirect.
 struct OutgoingRequest: Sendable {
-    let address: WebAddress
-    let method: String
-    let headers: [(String, String)]
-    let body: OutgoingBody
+    private(set) var address: WebAddress
+    private(set) var method: String
+    private(set) var headers: [(String, String)]
+    private(set) var body: OutgoingBody
+    private var keepsMethod = false
 
     init(_ request: FetchRequest) throws(FetchFailure) {
         address = try WebAddress(request.url)
         method = try RequestHeaders.method(request.method)
         try RequestHeaders.check(request.headers, sendsDigest: request.sendsDigest)
         headers = Self.signed(Fence.adding(to: request, method: method))
+        keepsMethod = request.keepsMethod
         body =
             switch request.body {
             // The fetch opens a file when it may.
@@ -49,16 +51,15 @@ struct OutgoingRequest: Sendable {
     }
 
     func carrying(_ body: UploadBody) -> OutgoingRequest {
-        OutgoingRequest(address: address, method: method, headers: headers, body: .file(body))
+        var request = self
+        request.body = .file(body)
+        return request
     }
 
     func adding(_ name: String, _ value: String) -> OutgoingRequest {
-        OutgoingRequest(
-            address: address,
-            method: method,
-            headers: headers + [(name, value)],
-            body: body
-        )
+        var request = self
+        request.headers.append((name, value))
+        return request
     }
 
     /// The next request if the response is a redirect, otherwise `nil`.
@@ -69,22 +70,29 @@ struct OutgoingRequest: Sendable {
         guard [301, 302, 303, 307, 308].contains(status), let location else { return nil }
         let becomesGet =
             status == 303 ? method != "HEAD" : status < 303 && method == "POST"
+        guard !keepsMethod || !becomesGet || method == "GET" else {
+            throw .badRedirect(
+                from: address.server,
+                reason:
+                    "with status \(status) the \(method) would become a GET without its body; use the"
+                    + " address that it leads to"
+            )
+        }
         let next: WebAddress
         do {
             next = try address.resolving(location)
         } catch .badURL(let reason) {
             throw .badRedirect(from: address.server, reason: reason)
         }
-        return OutgoingRequest(
-            address: next,
-            method: becomesGet ? "GET" : method,
-            headers: RequestHeaders.redirected(
-                headers,
-                sameOrigin: address.hasSameOrigin(as: next),
-                keepsBody: !becomesGet
-            ),
-            body: becomesGet ? .none : body
+        var request = self
+        request.address = next
+        request.headers = RequestHeaders.redirected(
+            headers,
+            sameOrigin: address.hasSameOrigin(as: next),
+            keepsBody: !becomesGet
         )
+        if becomesGet { (request.method, request.body) = ("GET", .none) }
+        return request
     }
 }
 
