@@ -67,6 +67,20 @@ struct ClientPresenceTests {
         }
     }
 
+    @Test func `A client that first sends no more and then leaves ends its wait`() async throws {
+        try await Serving.with { serving in
+            let run = try await serving.host.begin("com.acme.storm")
+            let connection = try RawConnection(serving.socketPath)
+            connection.send(
+                "GET /v1/requests/\(run.request)/run HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            )
+            await serving.host.untilAwaited(run.request)
+            shutdown(connection.fd, Int32(SHUT_WR))
+            shutdown(connection.fd, Int32(SHUT_RDWR))
+            await serving.host.untilNobodyWaits()
+        }
+    }
+
     @Test func `After a wait the connection takes the next request`() async throws {
         try await Serving.with { serving in
             let run = try await serving.host.begin("com.acme.storm")

@@ -122,7 +122,9 @@ package struct DashboardServer: Service, CustomStringConvertible {
                     // The server responds to this error unless a response has started.
                     throw error
                 } catch let fault as ControlFault {
-                    if Verbs.isVerb(request) || Self.token(request.headers) != nil {
+                    // A daemon that has too much to do says nothing about the client.
+                    let isRefused = fault.code != .unavailable
+                    if isRefused, Verbs.isVerb(request) || Self.token(request.headers) != nil {
                         await VerbAudit(audit: host).refused(request, nil, .dashboard, fault.code)
                     }
                     response = Answer.fault(fault)

@@ -13,6 +13,8 @@ struct Caller: Equatable, Sendable {
     var isDashboard = false
     /// The session of the dashboard, for the audit; "" without one.
     var session = ""
+
+    var isMember: Bool { peer.isMember }
 }
 
 /// What is known of a request beside its text.

@@ -56,7 +56,7 @@ package struct ControlAccess: Sendable {
         // Without a sandbox, a worker of a daemon that does not run as root could connect as the daemon's
         // user, and control the daemon.
         guard !isOwnProcess(peer) else { return nil }
-        let isOwner = peer.uid == 0 || peer.uid == geteuid()
+        let isOwner = !peer.isMember
         var role: ControlRole? = isOwner ? .operate : nil
         if !isOwner, let group, isMember(peer, of: group.id) { role = group.role }
         // If the client has ended, the checks above may have read the data of another process with its pid.

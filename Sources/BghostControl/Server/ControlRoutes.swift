@@ -171,7 +171,10 @@ struct ControlRoutes: Sendable {
             try await RunWait(host: host).run(ofRequest: id)
         }
         guard let run else {
-            throw ControlFault(.endedWithoutRun, "the request \(id) ended without a run")
+            // The request was accepted, so this is its answer and no refusal.
+            return Answer.fault(
+                ControlFault(.endedWithoutRun, "the request \(id) ended without a run")
+            )
         }
         return Answer.json(Schema.run, API.RunAnswer(run: API.Run(run)))
     }

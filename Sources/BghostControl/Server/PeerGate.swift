@@ -55,7 +55,7 @@ final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
         on channel: any Channel
     ) -> Bool {
         guard let role = access.role(of: peer, pidfd: pidfd) else { return false }
-        isMember = peer.uid != 0 && peer.uid != geteuid()
+        isMember = peer.isMember
         // Clients with read access must not use up the connections of the operator.
         if isMember, !requests.add(member: ObjectIdentifier(channel)) {
             isMember = false

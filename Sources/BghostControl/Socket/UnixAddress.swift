@@ -16,6 +16,12 @@ package struct PeerCredentials: Equatable, Sendable {
         self.uid = uid
         self.gid = gid
     }
+
+    /// Whether the user may connect only as a member of the control group, as neither root nor the daemon's
+    /// user.
+    ///
+    /// Members share a part of what is limited, so that the operator always has the other part.
+    var isMember: Bool { uid != 0 && uid != geteuid() }
 }
 
 /// Addresses of Unix sockets, and blocking calls with them.
