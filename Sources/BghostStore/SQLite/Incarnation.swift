@@ -5,8 +5,8 @@
 /// It must be above the number of each earlier start, also if the store is replaced by an older copy, since
 /// servers refuse the smaller of two epochs.
 enum Incarnation {
-    /// What the clock may say: a greater number makes epochs that JSON with floating point cannot represent exactly.
-    private static let hours: ClosedRange<Int64> = 0...1 << 21 - 1
+    /// A greater number makes epochs that JSON with floating point cannot represent exactly.
+    private static let hoursMax: Int64 = (1 << 21) - 1
 
     /// The number of the last start that wrote to the store.
     static func read(_ connection: Connection) throws(SQLiteFailure) -> UInt32 {
@@ -27,7 +27,7 @@ enum Incarnation {
     ///   - locked: the number in the lock file; 0 if there is none.
     ///   - now: the wall clock, ns since 1970.
     static func next(after stored: UInt32, locked: UInt32, now: Int64) -> UInt32 {
-        let hour = min(max(hours.lowerBound, now / 3_600_000_000_000), hours.upperBound)
-        return max(max(stored, min(locked, .max - 1)) + 1, UInt32(hour))
+        let hours = min(max(0, now / 3_600_000_000_000), hoursMax)
+        return max(max(stored, min(locked, .max - 1)) + 1, UInt32(hours))
     }
 }

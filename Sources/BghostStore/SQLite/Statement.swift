@@ -248,12 +248,12 @@ struct Row {
     mutating func uint() -> UInt64 { UInt64(bitPattern: int()) }
 
     /// No count that is stored comes near the end, and sums of a few of them do not overflow.
-    private static let counts: ClosedRange<Int64> = 0...1 << 40
+    private static let countMax: Int64 = 1 << 40
 
     /// A count that others are added to.
     mutating func count(of what: String) throws(SQLiteFailure) -> Int {
         let value = int()
-        guard Self.counts.contains(value) else {
+        guard (0...Self.countMax).contains(value) else {
             throw .damaged("\(what) have the impossible count \(value)")
         }
         return Int(value)

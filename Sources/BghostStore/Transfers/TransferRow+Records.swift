@@ -212,7 +212,8 @@ extension TransferStatus {
             status.pause = RetryPause(until: until, length: length)
         }
         status.expiresAt = try row.optionalInt()
-        try row.endOfAddedColumns()
+        let isOld = pause.0 == nil && pause.1 == nil && status.expiresAt == nil
+        try row.endOfAddedColumns(isOld: isOld)
         return (id, status)
     }
 }

@@ -107,9 +107,12 @@ struct TransferRowReader {
 
     mutating func restartSum() { row.restartSum() }
 
-    /// Compares the checksum since `restartSum` with the next column, which is NULL in a row of an older format.
-    mutating func endOfAddedColumns() throws(SQLiteFailure) {
-        guard row.type != SQLITE_NULL else { return }
+    /// Compares the checksum since `restartSum` with the next column.
+    ///
+    /// - Parameter isOld: whether all columns since then are NULL, as in a row of an older format; so is the
+    ///   checksum of that one.
+    mutating func endOfAddedColumns(isOld: Bool) throws(SQLiteFailure) {
+        guard !isOld || row.type != SQLITE_NULL else { return }
         try row.checkSum("a transfer")
     }
 
