@@ -24,7 +24,7 @@ package final class StateDirectory: Sendable {
     /// Creates the folder if it does not exist, and locks it for a restore into it.
     ///
     /// The calling thread blocks for up to 10 s while the lock of a daemon that has ended is in use.
-    package convenience init(_ path: String) throws(HostError) {
+    package convenience init(forRestoreInto path: String) throws(HostError) {
         try self.init(path, isForRestore: true, allowsUntrustedFiles: false, deadOwnerWait: 10_000)
     }
 

@@ -63,7 +63,7 @@ import Testing
         }
         #expect(error?.description.contains("run `bghost restore` again") == true)
         // The refusal does not keep the lock, so the restore can be repeated.
-        try StateDirectory(folder.path).unlock()
+        try StateDirectory(forRestoreInto: folder.path).unlock()
         try folder.write("", to: StateDirectory.storeName)
         try StateDirectory(folder.path, allowsUntrustedFiles: true).unlock()
     }

@@ -51,7 +51,7 @@ struct Restore: AsyncParsableCommand {
         let path = try statePath()
         let state: StateDirectory
         do throws(HostError) {
-            state = try StateDirectory(path)
+            state = try StateDirectory(forRestoreInto: path)
         } catch {
             throw CommandFailure(.taken, TerminalText.escaped(error.description))
         }
