@@ -204,7 +204,7 @@ extension FleetStatus {
             isProblem: false,
             host: host.name,
             host.state == .drained
-                ? "\(host.name) is drained since \(since) and has no start"
+                ? "\(host.name) is drained since \(since) and has no start and no partition"
                 : "\(host.name) is being drained since \(since) and has"
                     + " \(CountText.of(host.claims, "start"))"
                     + (host.partitions > 0
