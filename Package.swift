@@ -433,7 +433,7 @@ let package = Package(
         .target(
             name: "BghostFleetStore",
             dependencies: [
-                "BghostBase", "BghostFleet", "BghostFleetRules", "BghostModel", "BghostPolicy",
+                "BghostBase", "BghostFleet", "BghostFleetRules", "BghostModel",
             ],
             swiftSettings: swift
         ),
@@ -738,7 +738,8 @@ let package = Package(
         .executableTarget(
             name: "store-writer",
             dependencies: [
-                "BghostBase", "BghostPolicy", "BghostStore", "BghostTransferRules", "StoreScript",
+                "BghostBase", "BghostModel", "BghostPolicy", "BghostStore", "BghostTransferRules",
+                "StoreScript",
             ],
             path: "Tests/StoreWriter",
             swiftSettings: swift

@@ -2,7 +2,6 @@
 
 package import BghostBase
 package import BghostModel
-package import BghostPolicy
 
 /// What the owner of a partition believes a row of a request to be before a batch changes it.
 ///

@@ -2,7 +2,6 @@
 
 package import BghostBase
 package import BghostModel
-package import BghostPolicy
 
 /// What a host asks the fleet's store about the requests of all hosts.
 package struct FleetQuestion: Equatable, Sendable {

@@ -2,7 +2,6 @@
 
 internal import BghostBase
 package import BghostModel
-internal import BghostPolicy
 
 /// Submissions, and the contents of partitions.
 extension MemoryFleet {

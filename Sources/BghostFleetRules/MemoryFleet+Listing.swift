@@ -2,7 +2,6 @@
 
 package import BghostBase
 internal import BghostModel
-internal import BghostPolicy
 
 /// Questions about all requests, and cancels: O(requests).
 extension MemoryFleet {

@@ -2,7 +2,6 @@
 
 internal import BghostBase
 package import BghostModel
-internal import BghostPolicy
 
 /// The fleet's store as a value in memory, for simulations and tests.
 ///

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostModel
-package import BghostPolicy
 
 /// The state of a partition, as its next owner restores it.
 package struct PartitionContents: Sendable {

@@ -2,7 +2,6 @@
 
 package import BghostBase
 package import BghostModel
-package import BghostPolicy
 
 /// The fleet's store of partitions, as one host calls it.
 ///

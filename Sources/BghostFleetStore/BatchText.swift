@@ -3,7 +3,6 @@
 internal import BghostBase
 internal import BghostFleetRules
 internal import BghostModel
-internal import BghostPolicy
 internal import FoundationEssentials
 
 /// The texts of requests, runs, dead letters and states of identifiers in the fleet's database, and of the

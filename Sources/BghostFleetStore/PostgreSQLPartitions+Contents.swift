@@ -3,7 +3,6 @@
 internal import BghostFleet
 package import BghostFleetRules
 package import BghostModel
-internal import BghostPolicy
 
 /// Submissions, and the contents of partitions.
 ///

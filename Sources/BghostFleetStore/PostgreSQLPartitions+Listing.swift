@@ -4,7 +4,6 @@ package import BghostBase
 internal import BghostFleet
 package import BghostFleetRules
 internal import BghostModel
-internal import BghostPolicy
 
 /// Questions about the requests of all hosts, and cancels.
 extension PostgreSQLPartitions {

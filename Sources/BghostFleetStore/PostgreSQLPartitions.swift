@@ -4,7 +4,6 @@ internal import BghostBase
 internal import BghostFleet
 package import BghostFleetRules
 package import BghostModel
-internal import BghostPolicy
 
 /// The partitions of a fleet in a PostgreSQL database, as one host uses them.
 ///

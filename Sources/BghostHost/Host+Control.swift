@@ -5,7 +5,6 @@ package import BghostBase
 internal import BghostDispatch
 package import BghostMetrics
 package import BghostModel
-package import BghostPolicy
 internal import BghostServices
 
 // An owner carries out each command, on the host's executor: `HostCommands` makes those of BghostDispatch

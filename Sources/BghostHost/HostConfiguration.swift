@@ -5,7 +5,6 @@ package import BghostDispatch
 internal import BghostFacts
 package import BghostLinux
 package import BghostModel
-internal import BghostPolicy
 package import BghostServices
 package import BghostTransferRules
 package import BghostStore

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
-internal import BghostModel
-package import BghostPolicy
+package import BghostModel
+internal import BghostPolicy
 
 /// A model of the store as a value, with the rules for its transitions.
 ///

@@ -2,7 +2,6 @@
 
 internal import BghostBase
 package import BghostModel
-internal import BghostPolicy
 
 /// The behavior of the handler in a simulated run.
 package struct RunScript: Equatable, Sendable {

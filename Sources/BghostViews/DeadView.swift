@@ -2,7 +2,7 @@
 
 internal import BghostAPI
 internal import BghostBase
-package import BghostPolicy
+package import BghostModel
 package import BghostTerminal
 
 /// The text output of `bghost dead`.

@@ -2,7 +2,8 @@
 
 package import BghostAPI
 internal import BghostBase
-package import BghostPolicy
+package import BghostModel
+internal import BghostPolicy
 package import BghostTerminal
 
 /// The text output of `bghost pause` and `bghost resume`.

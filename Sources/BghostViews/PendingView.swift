@@ -2,7 +2,7 @@
 
 package import BghostAPI
 internal import BghostBase
-internal import BghostPolicy
+internal import BghostModel
 package import BghostTerminal
 
 /// The text output of `bghost pending`.

@@ -2,7 +2,6 @@
 
 internal import BghostAPI
 internal import BghostBase
-internal import BghostPolicy
 package import BghostSimulation
 package import BghostTerminal
 

@@ -2,7 +2,6 @@
 
 package import BghostAPI
 internal import BghostModel
-internal import BghostPolicy
 package import BghostTerminal
 
 /// The text output of `bghost status`.

@@ -4,7 +4,6 @@ package import BghostAPI
 internal import BghostBase
 internal import BghostFacts
 internal import BghostModel
-internal import BghostPolicy
 package import BghostTerminal
 
 /// The text output of `bghost why`.

@@ -2,8 +2,8 @@
 
 @testable import BghostLinux
 import BghostModel
-import BghostPolicy
 @testable import BghostControl
+import BghostPolicy
 import BghostTestSupport
 import Glibc
 import Synchronization

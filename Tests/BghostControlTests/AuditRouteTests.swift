@@ -4,9 +4,9 @@
 import BghostCrypto
 import BghostModel
 import BghostOwnerSupport
-import BghostPolicy
 @testable import BghostControl
 @testable import BghostHost
+import BghostPolicy
 @testable import BghostStore
 import BghostTestSupport
 import Glibc

@@ -2,8 +2,8 @@
 
 import BghostAPI
 import BghostModel
-import BghostPolicy
 @testable import BghostControl
+import BghostPolicy
 import BghostTestSupport
 import Glibc
 import Synchronization

@@ -4,9 +4,9 @@ import BghostLinux
 @testable import BghostAPI
 import BghostBase
 @testable import BghostModel
-import BghostPolicy
 import BghostControl
 @testable import BghostHost
+import BghostPolicy
 import BghostStore
 import BghostTestSupport
 import Testing

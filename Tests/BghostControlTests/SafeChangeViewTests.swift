@@ -3,6 +3,7 @@
 @testable import BghostAPI
 import BghostBase
 @testable import BghostCommand
+import BghostModel
 import BghostPolicy
 @testable import BghostTerminal
 import BghostTestSupport

@@ -4,8 +4,8 @@
 import BghostBase
 import BghostControl
 import BghostModel
-import BghostTestSupport
 @testable import BghostPolicy
+import BghostTestSupport
 import Testing
 
 /// Traces of clients: headers, fields, options and variables.

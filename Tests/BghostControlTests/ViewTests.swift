@@ -3,8 +3,8 @@
 @testable import BghostAPI
 import BghostBase
 import BghostModel
-import BghostPolicy
 @testable import BghostCommand
+import BghostPolicy
 @testable import BghostTerminal
 @testable import BghostViews
 import Testing

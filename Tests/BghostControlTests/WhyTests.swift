@@ -4,9 +4,9 @@ import BghostAPI
 import BghostBase
 import BghostFacts
 import BghostModel
-import BghostPolicy
 @testable import BghostCommand
 import BghostControl
+import BghostPolicy
 @testable import BghostTerminal
 import BghostTestSupport
 @testable import BghostViews

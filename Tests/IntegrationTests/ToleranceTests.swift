@@ -3,6 +3,7 @@
 @testable import BghostAPI
 import BghostBase
 @testable import BghostHost
+import BghostModel
 import BghostPolicy
 import BghostTestSupport
 import Testing

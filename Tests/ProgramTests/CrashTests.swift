@@ -3,8 +3,8 @@
 import BghostAPI
 import BghostBase
 import BghostModel
-import BghostPolicy
 import BghostControl
+import BghostPolicy
 import BghostTestSupport
 import Glibc
 import Synchronization

@@ -2,9 +2,9 @@
 
 import BghostAPI
 import BghostBase
-import BghostPolicy
 import BghostControl
 import BghostModel
+import BghostPolicy
 import BghostTestSupport
 import Glibc
 import Testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
+import BghostModel
 import BghostPolicy
 import BghostTransferRules
 import BghostStore

@@ -2,6 +2,7 @@
 
 @testable import BghostAPI
 import BghostManifest
+import BghostModel
 import BghostPolicy
 import BghostTestSupport
 import Testing
@@ -20,7 +21,7 @@ import Testing
         "Sources/BghostManifest/Diagnostics/DiagnosticCode.swift",
         "Sources/BghostManifest/Diagnostics/DiagnosticCode+Explanation.swift",
         "Sources/BghostAPI/Records/OperatorRefusal.swift",
-        "Sources/BghostPolicy/Requests/Submission.swift",
+        "Sources/BghostModel/Requests/Submission.swift",
         "Sources/BghostAPI/Faults/FaultCode.swift",
         "Sources/BghostCommandLine/Failures/ExitStatus.swift",
     ]

@@ -113,7 +113,7 @@ enum ModuleTable {
         Module("BghostFleet", ["BghostBase", "BghostLinux", "BghostModel"]),
         Module(
             "BghostFleetStore",
-            ["BghostBase", "BghostFleet", "BghostFleetRules", "BghostModel", "BghostPolicy"]
+            ["BghostBase", "BghostFleet", "BghostFleetRules", "BghostModel"]
         ),
         Module(
             "BghostServices",

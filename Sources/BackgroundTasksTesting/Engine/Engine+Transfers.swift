@@ -4,7 +4,6 @@ internal import BghostBase
 internal import BghostFacts
 internal import BghostModel
 internal import BghostPlugin
-internal import BghostPolicy
 internal import BghostWire
 internal import CBghost
 

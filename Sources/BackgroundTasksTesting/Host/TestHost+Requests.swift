@@ -2,7 +2,6 @@
 
 internal import BghostBase
 internal import BghostModel
-internal import BghostPolicy
 @_spi(Testing) public import BackgroundTasks
 public import FoundationEssentials
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostPolicy
 public import BackgroundTasks
+internal import BghostModel
+internal import BghostPolicy
 public import FoundationEssentials
 
 /// The results of the test.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
-internal import BghostPolicy
 internal import BghostWire
 public import BackgroundTasks
+internal import BghostModel
 public import FoundationEssentials
 
 /// Background transfers, which the test answers like fetches, instead of a network.

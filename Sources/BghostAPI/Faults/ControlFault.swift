@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
-package import BghostPolicy
+package import BghostModel
 
 /// Why an operator does not get what he asked for.
 package struct ControlFault: Error, Equatable, Sendable, CustomStringConvertible {

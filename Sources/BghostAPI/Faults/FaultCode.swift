@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
-internal import BghostPolicy
+internal import BghostModel
 
 /// What can be wrong between an operator and the daemon.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostPolicy
+package import BghostModel
 
 /// Explains why a request has not started: all gates, and the resulting start time.
 package struct Explanation: Equatable, Sendable {

@@ -3,7 +3,6 @@
 package import BghostBase
 package import BghostMetrics
 package import BghostModel
-package import BghostPolicy
 
 /// The interface of the daemon for operators; the control API uses no other part of the host.
 package protocol HostControl: AuditControl {

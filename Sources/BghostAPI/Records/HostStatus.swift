@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostModel
-package import BghostPolicy
 
 /// The status of the daemon at one time.
 package struct HostStatus: Equatable, Sendable {

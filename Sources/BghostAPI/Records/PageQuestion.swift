@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostModel
-package import BghostPolicy
 
 /// What a client asks about waiting requests; the conditions that are given must all hold.
 package struct PendingQuestion: Equatable, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
-package import BghostPolicy
+package import BghostModel
 
 /// What an operator asks for with a pause.
 package struct PauseOrder: Equatable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostPolicy
+package import BghostModel
 
 /// When a pending request can start, according to its gates.
 package struct StartOutlook: Equatable, Sendable {

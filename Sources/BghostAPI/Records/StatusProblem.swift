@@ -2,7 +2,6 @@
 
 internal import BghostBase
 internal import BghostModel
-internal import BghostPolicy
 
 /// A problem in a status that an operator should resolve.
 package struct StatusProblem: Codable, Equatable, Sendable {

@@ -2,7 +2,6 @@
 
 package import BghostBase
 package import BghostModel
-package import BghostPolicy
 
 /// Explains why a task or a request does not run.
 package struct TaskExplanation: Equatable, Sendable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostModel
-package import BghostPolicy
 
 /// The objects and answers of the control API, as they are in JSON.
 ///

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
-internal import BghostModel
-package import BghostPolicy
+package import BghostModel
 
 extension API {
     /// The body of `POST /v1/submit` and of `POST /v1/tasks/ID/trigger`.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
-package import BghostPolicy
+package import BghostModel
+internal import BghostPolicy
 
 extension API {
     /// A pause: nothing of its tasks starts.
@@ -21,7 +22,7 @@ extension API {
         /// Why; "" without a reason.
         @OrDefault package var reason: String
 
-        package init(_ pause: BghostPolicy.Pause) {
+        package init(_ pause: BghostModel.Pause) {
             scope = pause.target.scope
             _name = OrDefault(wrappedValue: pause.target.name)
             _since = Formatted(wrappedValue: pause.since)
@@ -31,8 +32,8 @@ extension API {
             _reason = OrDefault(wrappedValue: pause.reason)
         }
 
-        package var pause: BghostPolicy.Pause {
-            BghostPolicy.Pause(
+        package var pause: BghostModel.Pause {
+            BghostModel.Pause(
                 target: PauseTarget(scope, name: name),
                 since: since,
                 until: until,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
-package import BghostPolicy
+package import BghostModel
 
 extension API {
     /// An accepted request whose run has not started.

@@ -2,7 +2,6 @@
 
 internal import BghostBase
 package import BghostModel
-internal import BghostPolicy
 
 extension API {
     /// The daemon, its tasks and its plugins.

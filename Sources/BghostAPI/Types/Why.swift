@@ -2,7 +2,7 @@
 
 package import BghostBase
 package import BghostFacts
-package import BghostPolicy
+package import BghostModel
 
 extension API {
     /// The answer to why a task or a request does not run.
@@ -63,7 +63,7 @@ extension API {
     /// A condition for the start of a request.
     package struct Gate: Codable, Equatable, Sendable {
         /// The kind of the gate.
-        package var gate: BghostPolicy.Gate.Kind
+        package var gate: BghostModel.Gate.Kind
         /// The name of the requirement; null for other kinds.
         @EmptyAsNull package var name: String
         /// Whether the gate is met.

@@ -5,7 +5,6 @@ internal import ArgumentParser
 internal import BghostAPI
 internal import BghostControl
 internal import BghostModel
-internal import BghostPolicy
 internal import BghostTerminal
 internal import BghostViews
 

@@ -3,7 +3,7 @@
 internal import BghostCommandLine
 internal import ArgumentParser
 internal import BghostControl
-internal import BghostPolicy
+internal import BghostModel
 internal import BghostTerminal
 internal import BghostViews
 

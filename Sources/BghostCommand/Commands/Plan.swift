@@ -6,7 +6,6 @@ internal import BghostBase
 internal import BghostDispatch
 internal import BghostLinux
 internal import BghostManifest
-internal import BghostPolicy
 internal import BghostSimulation
 internal import ArgumentParser
 internal import BghostTerminal

@@ -4,7 +4,6 @@ internal import BghostCommandLine
 internal import BghostBase
 internal import BghostManifest
 internal import BghostModel
-internal import BghostPolicy
 internal import BghostSimulation
 internal import ArgumentParser
 internal import BghostControl

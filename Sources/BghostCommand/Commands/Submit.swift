@@ -2,7 +2,6 @@
 
 internal import BghostCommandLine
 internal import BghostBase
-internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostModel

@@ -3,7 +3,6 @@
 internal import BghostCommandLine
 internal import BghostAPI
 internal import BghostModel
-internal import BghostPolicy
 internal import ArgumentParser
 internal import BghostControl
 internal import BghostTerminal

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostPolicy
 internal import BghostSimulation
 
 /// The behavior of simulated handlers.

@@ -3,7 +3,6 @@
 internal import BghostAPI
 internal import BghostBase
 internal import BghostModel
-internal import BghostPolicy
 internal import BghostSimulation
 internal import BghostTerminal
 

@@ -3,7 +3,7 @@
 package import BghostAPI
 package import BghostBase
 package import BghostModel
-package import BghostPolicy
+internal import BghostPolicy
 internal import NIOCore
 internal import NIOHTTP1
 

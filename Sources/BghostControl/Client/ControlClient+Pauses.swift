@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostAPI
-package import BghostPolicy
+package import BghostModel
 internal import NIOCore
 internal import NIOHTTP1
 

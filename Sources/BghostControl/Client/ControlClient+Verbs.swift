@@ -3,7 +3,6 @@
 package import BghostAPI
 internal import BghostBase
 package import BghostModel
-package import BghostPolicy
 internal import NIOCore
 internal import NIOHTTP1
 

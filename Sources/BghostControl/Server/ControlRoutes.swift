@@ -4,7 +4,6 @@ internal import BghostAPI
 internal import BghostBase
 internal import BghostLinux
 internal import BghostModel
-internal import BghostPolicy
 internal import Glibc
 internal import Hummingbird
 internal import NIOCore

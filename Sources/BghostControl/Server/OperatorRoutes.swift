@@ -3,7 +3,6 @@
 internal import BghostAPI
 internal import BghostBase
 internal import BghostModel
-internal import BghostPolicy
 internal import Hummingbird
 
 /// The routes with which an operator controls requests, runs and plugins.

@@ -2,7 +2,6 @@
 
 internal import BghostAPI
 internal import BghostModel
-internal import BghostPolicy
 internal import Hummingbird
 
 /// The routes for pauses.

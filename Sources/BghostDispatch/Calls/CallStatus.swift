@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostModel
-package import BghostPolicy
 
 /// The `BG_*` statuses of the daemon's answers to calls of plugins.
 package enum CallStatus {

@@ -4,8 +4,8 @@ package import BghostAPI
 internal import BghostBase
 package import BghostCalendar
 internal import BghostFleetRules
-internal import BghostModel
-package import BghostPolicy
+package import BghostModel
+internal import BghostPolicy
 package import BghostServices
 internal import BghostStore
 

@@ -4,7 +4,7 @@ package import BghostAPI
 internal import BghostBase
 package import BghostCalendar
 package import BghostModel
-package import BghostPolicy
+internal import BghostPolicy
 package import BghostServices
 
 /// Pauses tasks for an operator, and ends pauses.

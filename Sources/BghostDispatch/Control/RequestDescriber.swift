@@ -2,7 +2,8 @@
 
 package import BghostAPI
 internal import BghostBase
-package import BghostPolicy
+package import BghostModel
+internal import BghostPolicy
 package import BghostServices
 
 /// Describes pending requests: what each waits for, and when it can start.

@@ -3,7 +3,7 @@
 package import BghostBase
 internal import BghostFleetRules
 package import BghostModel
-package import BghostPolicy
+internal import BghostPolicy
 internal import BghostServices
 package import BghostStore
 

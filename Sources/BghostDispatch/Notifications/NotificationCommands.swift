@@ -5,7 +5,6 @@ internal import BghostBase
 package import BghostCalendar
 package import BghostModel
 internal import BghostNotify
-internal import BghostPolicy
 package import BghostServices
 
 /// The operator's commands for notifications, and answers of people to them.

@@ -6,7 +6,6 @@ package import BghostCalendar
 internal import BghostLinux
 package import BghostModel
 package import BghostNotify
-package import BghostPolicy
 internal import BghostStore
 
 /// The notifications that plugins posted, until they are delivered or expire.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
+internal import BghostModel
 package import BghostPolicy
 
 /// Passes events to the scheduler, and carries out its decisions.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostModel
-package import BghostPolicy
+package import BghostModel
+internal import BghostPolicy
 package import BghostSchemas
 
 /// Refuses submissions whose parameters do not fit the schemas of their task.

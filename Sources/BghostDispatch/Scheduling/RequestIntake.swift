@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostMetrics
-internal import BghostModel
+package import BghostModel
 package import BghostPolicy
 package import BghostStore
 

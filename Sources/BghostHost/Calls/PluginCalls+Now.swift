@@ -2,6 +2,7 @@
 
 internal import BghostBase
 internal import BghostDispatch
+internal import BghostModel
 internal import BghostPolicy
 internal import BghostServices
 internal import BghostWire

@@ -5,9 +5,9 @@ internal import BghostDispatch
 internal import BghostInspection
 internal import BghostLinux
 internal import BghostModel
-internal import BghostPolicy
 internal import BghostServices
 internal import BghostPlugin
+internal import BghostPolicy
 internal import BghostTrust
 internal import BghostWire
 internal import Synchronization

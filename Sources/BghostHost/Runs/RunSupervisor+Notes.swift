@@ -2,7 +2,6 @@
 
 internal import BghostBase
 internal import BghostModel
-internal import BghostPolicy
 
 /// What others tell of a run: its record belongs to the supervisor.
 extension RunSupervisor {

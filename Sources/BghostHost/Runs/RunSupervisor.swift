@@ -3,7 +3,6 @@
 internal import BghostBase
 internal import BghostDispatch
 internal import BghostModel
-internal import BghostPolicy
 internal import BghostServices
 internal import BghostStore
 

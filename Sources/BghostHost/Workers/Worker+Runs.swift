@@ -3,7 +3,6 @@
 internal import BghostBase
 internal import BghostLinux
 internal import BghostModel
-internal import BghostPolicy
 internal import BghostServices
 internal import BghostWire
 

@@ -4,7 +4,6 @@ internal import BghostBase
 internal import BghostDispatch
 internal import BghostLinux
 internal import BghostModel
-internal import BghostPolicy
 internal import BghostServices
 internal import BghostWire
 

@@ -2,7 +2,6 @@
 
 internal import BghostBase
 internal import BghostModel
-internal import BghostPolicy
 internal import BghostServices
 internal import BghostWire
 

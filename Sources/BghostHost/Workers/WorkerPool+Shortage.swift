@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostModel
-internal import BghostPolicy
 internal import BghostWire
 
 /// No executor is available; the description becomes part of the run's record.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostModel
 
 /// The pauses in force, and the last ones that ended.
 ///
@@ -95,16 +96,5 @@ struct PauseTable: Sendable {
     private mutating func update() {
         hasPatterns = pauses.keys.contains { $0.stem != nil }
         nextEnd = pauses.values.compactMap(\.until).min()
-    }
-}
-
-extension PauseTarget {
-    /// Whether it is for a task of a plugin.
-    package func covers(_ task: String, plugin: String) -> Bool {
-        switch self {
-        case .all: true
-        case .plugin(let name): name == plugin
-        case .tasks(let name): name == task || stem.map { task.hasPrefix($0) } ?? false
-        }
     }
 }

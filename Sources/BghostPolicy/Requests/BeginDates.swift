@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
+
 /// The dates between which a request may start, Unix nanoseconds.
 struct BeginDates {
     var earliest: Int64?

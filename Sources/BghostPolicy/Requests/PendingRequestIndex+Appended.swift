@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostModel
 
 /// Appended requests: each waits for the end of the requests of its identifier that were before it.
 ///

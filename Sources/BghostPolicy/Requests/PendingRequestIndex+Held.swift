@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostModel
 
 /// The memory of the requests that plugins have submitted, and of the identifiers that they have added.
 ///

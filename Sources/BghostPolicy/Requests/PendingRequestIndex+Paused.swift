@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
+
 /// Entries whose requests wait for the end of a pause.
 extension PendingRequestIndex {
     /// Handles a selected entry that is paused: the start of its schedule that is due does not happen, all

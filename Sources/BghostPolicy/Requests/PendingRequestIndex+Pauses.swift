@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
+
 extension PendingRequestIndex {
     /// Moves the dates of an entry's retries by a step of the clock.
     ///

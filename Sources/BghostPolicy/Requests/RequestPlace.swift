@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
+
 /// A request and its rank among the others.
 struct RequestPlace: Sendable {
     let request: Request

@@ -2,6 +2,7 @@
 
 internal import BghostBase
 internal import BghostFacts
+internal import BghostModel
 
 /// The state of one identifier: its pending request and its place in the heaps.
 ///

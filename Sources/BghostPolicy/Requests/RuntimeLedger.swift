@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostModel
 
 /// The runtime used within the last 24 hours, by minute.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
-internal import BghostModel
+package import BghostModel
 
 /// Runtime budgets: a plugin whose runs took too long within a day starts no more runs for now.
 ///

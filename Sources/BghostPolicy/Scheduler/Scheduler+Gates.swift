@@ -3,7 +3,7 @@
 package import BghostBase
 internal import BghostCalendar
 internal import BghostFacts
-internal import BghostModel
+package import BghostModel
 
 /// The gates that block requests: the same checks as for decisions, with explanations.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
+package import BghostModel
 
 /// Changes to waiting requests by operators and handlers.
 extension Scheduler {

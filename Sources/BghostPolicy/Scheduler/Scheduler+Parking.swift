@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostModel
 
 /// Requests for tasks that are no longer in the manifest.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
-internal import BghostModel
+package import BghostModel
 
 /// Pauses: nothing of a paused task starts.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostModel
+
 extension Scheduler {
     /// The gates that do not depend on the request's task: replacement, store and drain.
     func temporaryGates(_ request: Request) -> [Gate] {

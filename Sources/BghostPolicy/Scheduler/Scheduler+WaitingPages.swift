@@ -196,22 +196,3 @@ extension PendingRequestIndex.Entries {
         return identifier(number).utf8.starts(with: stem.utf8)
     }
 }
-
-extension Submitter {
-    /// A submitter without its id or name.
-    package enum Kind: String, CaseIterable, Sendable {
-        case `operator`
-        case manifest
-        case run
-        case plugin
-    }
-
-    package var kind: Kind {
-        switch self {
-        case .operator: .operator
-        case .manifest: .manifest
-        case .run, .predecessor: .run
-        case .plugin: .plugin
-        }
-    }
-}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostModel
-internal import BghostPolicy
 
 /// Rows of the history that no decision depends on.
 extension ChangeWriter {

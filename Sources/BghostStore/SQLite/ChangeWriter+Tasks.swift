@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostPolicy
+internal import BghostModel
 
 extension ChangeWriter {
     /// Stores the state of an identifier; an empty one has no row.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
-internal import BghostPolicy
+internal import BghostModel
 
 /// Answers questions for pages of dead letters, on the read-only connection.
 ///

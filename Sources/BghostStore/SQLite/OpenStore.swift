@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostPolicy
+internal import BghostModel
 internal import CSQLite
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostPolicy
+internal import BghostModel
 
 /// The rows of pauses.
 enum PauseColumns {

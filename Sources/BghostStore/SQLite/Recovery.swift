@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostModel
-internal import BghostPolicy
 
 /// Reads the state that a starting daemon restores, and checks that it is complete.
 enum Recovery {

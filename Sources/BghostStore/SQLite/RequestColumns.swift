@@ -2,7 +2,7 @@
 
 internal import BghostBase
 internal import BghostFacts
-internal import BghostPolicy
+internal import BghostModel
 
 /// The columns of a request's row.
 enum RequestColumns {

@@ -2,7 +2,6 @@
 
 package import BghostBase
 package import BghostModel
-package import BghostPolicy
 
 extension SQLiteStore {
     package func runs(task: String?, limit: Int) -> [RunRecord] {

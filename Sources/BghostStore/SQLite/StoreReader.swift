@@ -2,7 +2,6 @@
 
 internal import BghostBase
 internal import BghostModel
-internal import BghostPolicy
 
 /// Answers queries from the committed data, on the read-only connection.
 ///

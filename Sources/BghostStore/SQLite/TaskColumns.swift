@@ -2,7 +2,6 @@
 
 internal import BghostCalendar
 internal import BghostModel
-internal import BghostPolicy
 
 /// The columns of the row for a task's remembered state.
 enum TaskColumns {

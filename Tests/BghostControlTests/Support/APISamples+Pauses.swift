@@ -2,6 +2,7 @@
 
 @testable import BghostAPI
 import BghostBase
+import BghostModel
 import BghostPolicy
 
 extension APISamples {

@@ -2,6 +2,7 @@
 
 import BghostAPI
 import BghostBase
+import BghostModel
 import BghostPolicy
 import Testing
 

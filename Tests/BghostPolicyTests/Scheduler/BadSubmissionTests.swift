@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
+@testable import BghostModel
 @testable import BghostPolicy
 @testable import BghostSimulation
 import BghostTestSupport

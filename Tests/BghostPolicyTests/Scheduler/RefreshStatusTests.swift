@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import BghostModel
 @testable import BghostPolicy
 import Testing
 

@@ -2,13 +2,12 @@
 
 package import BghostBase
 package import BghostFacts
-package import BghostModel
 
 /// A submission: a request to run a task, before it is accepted.
 package struct Submission: Equatable, Codable, Sendable {
     package var task: String
     /// The kind that its task must have; `nil` accepts any kind.
-    var kind: TaskKind?
+    package var kind: TaskKind?
     /// A JSON object; its keys override those of the task's own parameters.
     package var parameters: String
     /// The run does not start before this time, Unix nanoseconds; `nil` means as soon as possible.
@@ -23,7 +22,7 @@ package struct Submission: Equatable, Codable, Sendable {
     /// The priority; `nil` means the task's own.
     package var priority: Int?
     /// The requirements in addition to those of the task.
-    var requirements: RequirementSet
+    package var requirements: RequirementSet
     /// Whether a manual run starts although its requirements are unmet.
     package var ignoresRequirements: Bool
     /// The place in a trace from which it is submitted; `nil` if there is none.

@@ -101,21 +101,21 @@ package struct Request: Equatable, Codable, Sendable {
     package var attempt: Int { counters.runs + 1 }
 
     /// When it could start, if nothing else blocked it, Unix nanoseconds.
-    var due: Int64 {
+    package var due: Int64 {
         isManual ? submittedAt : max(submittedAt, earliestBegin ?? .min)
     }
 
     /// When it could start for the first time, Unix nanoseconds; a retry has replaced its date, so the
     /// submission or the time of its schedule stands for that.
-    var firstDue: Int64 { isRetry ? scheduledTime ?? submittedAt : due }
+    package var firstDue: Int64 { isRetry ? scheduledTime ?? submittedAt : due }
 
     /// The trace of its next run, as its submitter named it; `nil` if it named none.
-    var runTrace: RunTrace? {
+    package var runTrace: RunTrace? {
         trace.map { RunTrace(context: $0, parent: $0.span, since: firstDue) }
     }
 
     /// The same request with its date moved by a step of the clock; `nil` if it has no date.
-    func moved(by step: Int64) -> Request? {
+    package func moved(by step: Int64) -> Request? {
         guard let earliest = earliestBegin, earliest < .max else { return nil }
         var request = self
         request.earliestBegin = earliest.addingClamped(step)
@@ -169,7 +169,7 @@ package enum Submitter: Equatable, Codable, Sendable {
     case predecessor(RunID)
 
     /// Whether `maxPending` limits the requests of this submitter.
-    var isPlugin: Bool {
+    package var isPlugin: Bool {
         switch self {
         case .run, .plugin: true
         case .operator, .manifest, .predecessor: false
@@ -181,6 +181,25 @@ package enum Submitter: Equatable, Codable, Sendable {
         switch self {
         case .run(let id), .predecessor(let id): id
         case .operator, .manifest, .plugin: nil
+        }
+    }
+}
+
+extension Submitter {
+    /// A submitter without its id or name.
+    package enum Kind: String, CaseIterable, Sendable {
+        case `operator`
+        case manifest
+        case run
+        case plugin
+    }
+
+    package var kind: Kind {
+        switch self {
+        case .operator: .operator
+        case .manifest: .manifest
+        case .run, .predecessor: .run
+        case .plugin: .plugin
         }
     }
 }

@@ -18,11 +18,11 @@ package enum RefreshStatus: Equatable, Sendable {
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// The battery is low, and the manifest's `powerPolicy` blocks refresh tasks.
-        static let lowBattery = Restrictions(rawValue: 1)
+        package static let lowBattery = Restrictions(rawValue: 1)
         /// The daemon is stopping.
-        static let drain = Restrictions(rawValue: 2)
+        package static let drain = Restrictions(rawValue: 2)
         /// The plugin has used up its runtime budget of the day.
-        static let budget = Restrictions(rawValue: 8)
+        package static let budget = Restrictions(rawValue: 8)
 
         fileprivate var text: String {
             [(Self.lowBattery, "lowBattery"), (.drain, "drain"), (.budget, "budget")]
@@ -31,12 +31,12 @@ package enum RefreshStatus: Equatable, Sendable {
     }
 
     /// - Parameter isDenied: whether the operator has disabled the plugin.
-    init(isDenied: Bool, _ restrictions: Restrictions) {
+    package init(isDenied: Bool, _ restrictions: Restrictions) {
         self = isDenied ? .denied : restrictions.isEmpty ? .available : .restricted(restrictions)
     }
 
     /// The status in words, such as `restricted (lowBattery, drain)`.
-    var text: String {
+    package var text: String {
         switch self {
         case .available: "available"
         case .denied: "denied"

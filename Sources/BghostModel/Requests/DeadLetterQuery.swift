@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BghostBase
-package import BghostModel
 
 /// A question for dead letters, the newest first.
 package struct DeadLetterQuery: Sendable {

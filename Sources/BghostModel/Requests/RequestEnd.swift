@@ -17,7 +17,7 @@ package enum RequestEnd: Equatable, Sendable {
     /// Another host of the fleet serves its schedule's start.
     case servedElsewhere
 
-    static let all: [RequestEnd] = [
+    package static let all: [RequestEnd] = [
         .cancelled, .replaced, .missed, .skipped, .paused, .notPermitted, .servedElsewhere,
     ]
 
@@ -35,7 +35,7 @@ package enum RequestEnd: Equatable, Sendable {
     }
 
     /// A sentence for people.
-    var sentence: String {
+    package var sentence: String {
         switch self {
         case .cancelled: "withdrawn"
         case .replaced: "a newer request of its task took its place"

@@ -41,7 +41,7 @@ package enum PauseTarget: Hashable, Codable, Sendable {
     }
 
     /// The part of a pattern before `*`, with its last dot; `nil` for anything else.
-    var stem: Substring? {
+    package var stem: Substring? {
         guard case .tasks(let name) = self, name.hasSuffix(".*") else { return nil }
         return name.dropLast()
     }
@@ -107,5 +107,16 @@ package struct Pause: Equatable, Codable, Sendable {
         "by \(PrintableText.escaped(user))"
             + (target == .tasks(task) ? "" : " (\(target.subject))")
             + (reason.isEmpty ? "" : ": \(PrintableText.escaped(reason))")
+    }
+}
+
+extension PauseTarget {
+    /// Whether it is for a task of a plugin.
+    package func covers(_ task: String, plugin: String) -> Bool {
+        switch self {
+        case .all: true
+        case .plugin(let name): name == plugin
+        case .tasks(let name): name == task || stem.map { task.hasPrefix($0) } ?? false
+        }
     }
 }

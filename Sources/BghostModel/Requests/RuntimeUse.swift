@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BghostModel
-
 /// The total runtime of a plugin's runs of one kind that ended within one minute.
 package struct RuntimeUse: Equatable, Codable, Sendable {
     package var plugin: String
