@@ -478,6 +478,15 @@ let package = Package(
             swiftSettings: swift
         ),
         .target(
+            name: "BghostConfiguration",
+            dependencies: [
+                "BghostBase", "BghostDispatch", "BghostFacts", "BghostLinux", "BghostManifest",
+                "BghostModel", "BghostServices", "BghostStore", "BghostTransfer",
+                "BghostTransferRules",
+            ],
+            swiftSettings: swift
+        ),
+        .target(
             name: "BghostInspection",
             dependencies: [
                 "BghostBase", "BghostLinux", "BghostModel", "BghostPlugin", "BghostSandbox",
@@ -488,11 +497,11 @@ let package = Package(
         .target(
             name: "BghostHost",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
-                "BghostInspection", "BghostLinux", "BghostManifest", "BghostMetrics", "BghostModel",
-                "BghostNotify", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
-                "BghostStore", "BghostTransfer", "BghostTransferBridge", "BghostTransferRules",
-                "BghostTrust", "BghostWire",
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostConfiguration",
+                "BghostDispatch", "BghostFacts", "BghostInspection", "BghostLinux",
+                "BghostMetrics", "BghostModel", "BghostNotify", "BghostPlugin", "BghostPolicy",
+                "BghostSandbox", "BghostServices", "BghostStore", "BghostTransfer",
+                "BghostTransferBridge", "BghostTransferRules", "BghostTrust", "BghostWire",
             ],
             swiftSettings: swift
         ),
@@ -566,7 +575,8 @@ let package = Package(
             name: "BghostPluginCommand",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostBundle", "BghostCheck", "BghostCommandLine",
-                "BghostControl", "BghostFacts", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostConfiguration", "BghostControl", "BghostFacts", "BghostHost",
+                "BghostInspection", "BghostLinux",
                 "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSchemas",
                 "BghostServices", "BghostStore", "BghostTemplates", "BghostTerminal",
                 "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostViews",
@@ -579,8 +589,9 @@ let package = Package(
             name: "BghostCommand",
             dependencies: [
                 "BghostAPI", "BghostAlertTransport", "BghostBackup", "BghostBase", "BghostCalendar",
-                "BghostCommandLine", "BghostControl", "BghostDispatch", "BghostFacts",
-                "BghostFleet", "BghostFleetStore", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostCommandLine", "BghostConfiguration", "BghostControl", "BghostDispatch",
+                "BghostFacts", "BghostFleet", "BghostFleetStore", "BghostHost", "BghostInspection",
+                "BghostLinux",
                 "BghostLogFiles", "BghostManifest", "BghostModel", "BghostPlugin",
                 "BghostPluginCommand", "BghostPolicy", "BghostSandbox", "BghostServices",
                 "BghostSimulation",
@@ -679,8 +690,8 @@ let package = Package(
         .executableTarget(
             name: "bghost-bench",
             dependencies: [
-                "BghostBase", "BghostFacts", "BghostHost", "BghostLinux", "BghostModel",
-                "BghostPolicy", "BghostServices", "BghostStore", "BghostTransfer",
+                "BghostBase", "BghostConfiguration", "BghostFacts", "BghostHost", "BghostLinux",
+                "BghostModel", "BghostPolicy", "BghostServices", "BghostStore", "BghostTransfer",
                 "BghostTransferRules", "CBghostSystem",
             ],
             path: "Benchmarks/bghost-bench",
@@ -1075,7 +1086,8 @@ let package = Package(
         .testTarget(
             name: "BghostHostTests",
             dependencies: [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostConfiguration",
+                "BghostDispatch", "BghostFacts",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostModel", "BghostNotify",
                 "BghostOwnerSupport", "BghostPlugin", "BghostPolicy", "BghostSchemas",
                 "BghostServices", "BghostStore", "BghostTestSupport", "BghostTransfer",
@@ -1087,9 +1099,9 @@ let package = Package(
             name: "BghostControlTests",
             dependencies: [
                 "BghostAPI", "BghostBase", "BghostCalendar", "BghostCommand", "BghostCommandLine",
-                "BghostControl", "BghostCrypto", "BghostDispatch", "BghostFacts",
-                "BghostFleetRules", "BghostFleetSupport", "BghostHost", "BghostLinux",
-                "BghostManifest",
+                "BghostConfiguration", "BghostControl", "BghostCrypto", "BghostDispatch",
+                "BghostFacts", "BghostFleetRules", "BghostFleetSupport", "BghostHost",
+                "BghostLinux", "BghostManifest",
                 "BghostMetrics", "BghostModel", "BghostNotify", "BghostOwnerSupport",
                 "BghostPluginCommand", "BghostPolicy", "BghostServices", "BghostStore",
                 "BghostTerminal", "BghostTestSupport", "BghostTransfer", "BghostTransferBridge",
@@ -1128,7 +1140,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "BghostAPI", "BghostAudit", "BghostBase", "BghostCalendar", "BghostControl",
-                "BghostDispatch", "BghostFacts", "BghostFuzz",
+                "BghostConfiguration", "BghostDispatch", "BghostFacts", "BghostFuzz",
                 "BghostHost", "BghostInspection", "BghostLinux", "BghostModel", "BghostNotify",
                 "BghostPolicy", "BghostServices", "BghostStore", "BghostTestSupport",
                 "BghostTraces", "BghostTransfer", "BghostTransferBridge", "BghostTransferRules",

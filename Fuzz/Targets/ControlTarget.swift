@@ -3,6 +3,7 @@
 import BghostAPI
 import BghostBase
 import BghostFacts
+import BghostModel
 import BghostPolicy
 
 extension FuzzTarget {

@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 package import BghostBase
+package import BghostConfiguration
 internal import BghostDispatch
 internal import BghostFacts
 internal import BghostInspection

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostConfiguration
 internal import BghostDispatch
 internal import BghostLinux
 internal import BghostModel

@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostConfiguration
 internal import BghostLinux
 internal import BghostModel
 internal import BghostServices

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import BghostAPI
+import BghostConfiguration
 import BghostCrypto
 import BghostModel
 import BghostOwnerSupport

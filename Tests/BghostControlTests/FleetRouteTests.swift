@@ -2,6 +2,7 @@
 
 @testable import BghostAPI
 import BghostBase
+import BghostConfiguration
 import BghostControl
 import BghostDispatch
 import BghostFleetSupport

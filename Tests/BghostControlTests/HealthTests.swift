@@ -3,6 +3,7 @@
 @testable import BghostAPI
 import BghostBase
 @testable import BghostCommand
+import BghostConfiguration
 @testable import BghostControl
 @testable import BghostHost
 import BghostOwnerSupport

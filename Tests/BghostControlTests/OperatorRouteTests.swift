@@ -3,6 +3,7 @@
 import BghostLinux
 @testable import BghostAPI
 import BghostBase
+import BghostConfiguration
 @testable import BghostModel
 import BghostControl
 @testable import BghostHost

@@ -6,6 +6,7 @@ import BghostAPI
 import BghostBase
 @testable import BghostModel
 import BghostCommand
+import BghostConfiguration
 import BghostControl
 import BghostTestSupport
 import Glibc

@@ -2,6 +2,7 @@
 
 @testable import BghostAPI
 import BghostCalendar
+import BghostConfiguration
 import BghostControl
 @testable import BghostHost
 import BghostManifest

@@ -3,6 +3,7 @@
 import BghostTransferBridge
 @testable import BghostAPI
 import BghostBase
+import BghostConfiguration
 @testable import BghostControl
 @testable import BghostHost
 import BghostModel

@@ -2,6 +2,7 @@
 
 @testable import BghostAPI
 import BghostBase
+import BghostConfiguration
 import BghostDispatch
 @testable import BghostHost
 @testable import BghostInspection

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostModel
 import BghostPolicy
 @testable import BghostStore
 import BghostTestSupport

@@ -3,7 +3,7 @@
 package import BghostBase
 package import BghostFleetRules
 package import BghostModel
-package import BghostPolicy
+internal import BghostPolicy
 internal import Testing
 
 /// Requests and runs whose ids are small numbers.

@@ -2,6 +2,7 @@
 
 import BghostAPI
 import BghostBase
+import BghostConfiguration
 import BghostFuzz
 @testable import BghostHost
 import BghostModel

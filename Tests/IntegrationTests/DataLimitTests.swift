@@ -4,6 +4,7 @@
 import BghostModel
 import BghostPolicy
 import BghostTestSupport
+import BghostTransferBridge
 import Glibc
 import Testing
 

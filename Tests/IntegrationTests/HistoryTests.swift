@@ -2,6 +2,7 @@
 
 import BghostAPI
 import BghostBase
+import BghostConfiguration
 @testable import BghostHost
 import BghostLinux
 import BghostModel

@@ -2,6 +2,7 @@
 
 import BghostAPI
 import BghostBase
+import BghostConfiguration
 import BghostDispatch
 @testable import BghostHost
 import BghostLinux

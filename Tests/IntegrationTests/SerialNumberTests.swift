@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostConfiguration
 @testable import BghostHost
 import BghostModel
 import BghostServices

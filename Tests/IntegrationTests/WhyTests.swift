@@ -2,6 +2,7 @@
 
 @testable import BghostAPI
 import BghostBase
+import BghostConfiguration
 import BghostFacts
 @testable import BghostHost
 @testable import BghostLinux

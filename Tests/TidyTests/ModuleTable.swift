@@ -158,6 +158,14 @@ enum ModuleTable {
             ["BghostBase", "BghostLinux", "BghostModel", "BghostServices", "BghostTransfer"]
         ),
         Module(
+            "BghostConfiguration",
+            [
+                "BghostBase", "BghostDispatch", "BghostFacts", "BghostLinux", "BghostManifest",
+                "BghostModel", "BghostServices", "BghostStore", "BghostTransfer",
+                "BghostTransferRules",
+            ]
+        ),
+        Module(
             "BghostInspection",
             [
                 "BghostBase", "BghostLinux", "BghostModel", "BghostPlugin", "BghostSandbox",
@@ -167,8 +175,9 @@ enum ModuleTable {
         Module(
             "BghostHost",
             [
-                "BghostAPI", "BghostBase", "BghostCalendar", "BghostDispatch", "BghostFacts",
-                "BghostInspection", "BghostLinux", "BghostManifest", "BghostMetrics", "BghostModel",
+                "BghostAPI", "BghostBase", "BghostCalendar", "BghostConfiguration",
+                "BghostDispatch", "BghostFacts",
+                "BghostInspection", "BghostLinux", "BghostMetrics", "BghostModel",
                 "BghostNotify", "BghostPlugin", "BghostPolicy", "BghostSandbox", "BghostServices",
                 "BghostStore", "BghostTransfer", "BghostTransferBridge", "BghostTransferRules",
                 "BghostTrust", "BghostWire",
@@ -218,7 +227,8 @@ enum ModuleTable {
             "BghostPluginCommand",
             [
                 "BghostAPI", "BghostBase", "BghostBundle", "BghostCheck", "BghostCommandLine",
-                "BghostControl", "BghostFacts", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostConfiguration", "BghostControl", "BghostFacts", "BghostHost",
+                "BghostInspection", "BghostLinux",
                 "BghostManifest", "BghostModel", "BghostPlugin", "BghostPolicy", "BghostSchemas",
                 "BghostServices", "BghostStore", "BghostTemplates", "BghostTerminal",
                 "BghostTransfer", "BghostTransferRules", "BghostTrust", "BghostViews",
@@ -228,8 +238,9 @@ enum ModuleTable {
             "BghostCommand",
             [
                 "BghostAPI", "BghostAlertTransport", "BghostBackup", "BghostBase", "BghostCalendar",
-                "BghostCommandLine", "BghostControl", "BghostDispatch", "BghostFacts",
-                "BghostFleet", "BghostFleetStore", "BghostHost", "BghostInspection", "BghostLinux",
+                "BghostCommandLine", "BghostConfiguration", "BghostControl", "BghostDispatch",
+                "BghostFacts", "BghostFleet", "BghostFleetStore", "BghostHost", "BghostInspection",
+                "BghostLinux",
                 "BghostLogFiles", "BghostManifest", "BghostModel", "BghostPlugin",
                 "BghostPluginCommand",
                 "BghostPolicy", "BghostSandbox", "BghostServices", "BghostSimulation",

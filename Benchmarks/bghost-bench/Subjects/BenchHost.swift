@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostConfiguration
 internal import BghostHost
 internal import BghostLinux
 internal import BghostModel

@@ -4,6 +4,7 @@ internal import BghostCommandLine
 internal import BghostAPI
 internal import BghostAlertTransport
 internal import BghostBase
+internal import BghostConfiguration
 internal import BghostDispatch
 internal import BghostFleet
 internal import BghostFleetStore

@@ -2,6 +2,7 @@
 
 internal import BghostBase
 internal import BghostCalendar
+internal import BghostConfiguration
 internal import BghostDispatch
 internal import BghostFacts
 internal import BghostLinux

@@ -2,6 +2,7 @@
 
 internal import BghostAPI
 internal import BghostBase
+internal import BghostConfiguration
 internal import BghostDispatch
 internal import BghostModel
 internal import BghostPolicy

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostConfiguration
 internal import BghostDispatch
 internal import BghostInspection
 internal import BghostLinux

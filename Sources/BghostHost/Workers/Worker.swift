@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
+internal import BghostConfiguration
 internal import BghostDispatch
 internal import BghostLinux
 internal import BghostModel
 internal import BghostServices
+internal import BghostTransferBridge
 internal import BghostWire
 internal import Glibc
 

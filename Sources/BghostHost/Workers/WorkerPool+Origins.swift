@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostConfiguration
 internal import BghostModel
 
 /// Which code the executors run.

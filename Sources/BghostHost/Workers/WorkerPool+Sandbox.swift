@@ -2,6 +2,7 @@
 
 internal import BghostInspection
 internal import BghostBase
+internal import BghostConfiguration
 internal import BghostLinux
 internal import BghostModel
 internal import BghostSandbox

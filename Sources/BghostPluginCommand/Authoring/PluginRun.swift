@@ -3,6 +3,7 @@
 internal import BghostCommandLine
 internal import BghostAPI
 internal import BghostBase
+internal import BghostConfiguration
 internal import BghostFacts
 internal import BghostHost
 internal import BghostInspection

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import BghostAPI
+import BghostConfiguration
 @testable import BghostHost
 import BghostModel
 import BghostPolicy

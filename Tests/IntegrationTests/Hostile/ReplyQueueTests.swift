@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import BghostHost
 import BghostServices
+import BghostTransferBridge
 import BghostWire
 import Glibc
 import Testing

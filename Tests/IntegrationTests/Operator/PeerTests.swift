@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostAPI
+import BghostConfiguration
 import BghostHost
 import BghostModel
 @testable import BghostControl

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostConfiguration
 import BghostHost
 import BghostLinux
 import BghostModel

@@ -3,6 +3,7 @@
 import BghostAPI
 import BghostBase
 import BghostCalendar
+import BghostConfiguration
 import BghostDispatch
 @testable import BghostHost
 import BghostLinux

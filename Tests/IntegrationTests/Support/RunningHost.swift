@@ -2,6 +2,7 @@
 
 @testable import BghostAPI
 import BghostBase
+import BghostConfiguration
 @testable import BghostHost
 @testable import BghostModel
 @testable import BghostPolicy

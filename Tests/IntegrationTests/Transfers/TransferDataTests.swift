@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostAPI
+import BghostConfiguration
 @testable import BghostHost
 @testable import BghostLinux
 import BghostModel

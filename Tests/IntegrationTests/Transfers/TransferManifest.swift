@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostBase
+import BghostConfiguration
 import BghostHost
 import BghostModel
 import BghostServices

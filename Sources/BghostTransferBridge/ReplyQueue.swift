@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostServices
+package import BghostServices
 internal import BghostWire
 internal import Glibc
 
 /// Frames that wait for room on a worker's control socket, some of them preceded by a body in parts.
-struct ReplyQueue {
+package struct ReplyQueue {
     private struct Item {
         let frame: [UInt8]
         /// The call that the frame answers.
@@ -22,22 +22,22 @@ struct ReplyQueue {
     /// How many items at the front are urgent.
     private var urgent = 0
     /// Bytes of the waiting frames, without bodies, which count against the plugin's limit.
-    private(set) var frameBytes = 0
-    var isEmpty: Bool { items.isEmpty }
+    package private(set) var frameBytes = 0
+    package var isEmpty: Bool { items.isEmpty }
 
     /// Overhead of an item in bytes.
     private static let itemCost = 128
     /// The maximum number of bytes per flush, so that a worker that reads quickly does not delay the others.
     private static let flushBytesMax = 1 << 20
 
-    init() {}
+    package init() {}
 
     /// Appends a frame.
     ///
     /// - Parameters:
     ///   - body: the bytes to send before the frame, in parts; the share has already counted them.
     ///   - share: counts the frame; it is released when everything has been sent.
-    mutating func add(
+    package mutating func add(
         _ frame: [UInt8],
         of call: UInt64 = 0,
         behind body: [UInt8] = [],
@@ -49,7 +49,7 @@ struct ReplyQueue {
     }
 
     /// Inserts a frame before the waiting replies and their bodies.
-    mutating func addUrgent(_ frame: [UInt8], share: HeldShare) {
+    package mutating func addUrgent(_ frame: [UInt8], share: HeldShare) {
         share.add(frame.count + Self.itemCost)
         items.insert(Item(frame: frame, call: 0, share: share), at: urgent)
         urgent += 1
@@ -59,7 +59,7 @@ struct ReplyQueue {
     /// Sends items until the socket is full or the maximum per flush is reached.
     ///
     /// - Parameter send: sends one packet without blocking; returns 0 or the error number.
-    mutating func flush(_ send: (UnsafeRawBufferPointer) -> Int32) {
+    package mutating func flush(_ send: (UnsafeRawBufferPointer) -> Int32) {
         var sent = 0
         var room = Self.flushBytesMax
         while sent < items.count, room > 0 {

@@ -6,12 +6,12 @@ package import BghostModel
 /// The manifest as it is on the disk now.
 package struct RereadManifest: Sendable {
     /// The manifest; `nil` if a diagnostic is an error.
-    var manifest: Manifest?
-    var diagnostics: [Diagnostic]
+    package var manifest: Manifest?
+    package var diagnostics: [Diagnostic]
     /// The SHA-256 of the files as they were read, also of a wrong manifest; "" if one cannot be read.
-    var digest: String
+    package var digest: String
     /// Why the file is not trusted; `nil` if it is.
-    var doubt: String?
+    package var doubt: String?
 
     package init(
         manifest: Manifest?,
@@ -28,7 +28,7 @@ package struct RereadManifest: Sendable {
 
 extension [Diagnostic] {
     /// The errors and their locations, a line each.
-    var errorLines: [String] { filter { $0.severity == .error }.map(\.line) }
+    package var errorLines: [String] { filter { $0.severity == .error }.map(\.line) }
 }
 
 extension Diagnostic {

@@ -2,7 +2,7 @@
 
 package import BghostBase
 package import BghostDispatch
-internal import BghostFacts
+package import BghostFacts
 package import BghostLinux
 package import BghostModel
 package import BghostServices
@@ -12,31 +12,31 @@ package import BghostTransfer
 
 /// The configuration of a host.
 package struct HostConfiguration: Sendable {
-    var manifest: Manifest
+    package var manifest: Manifest
     /// Reads the manifest again in the same way as the first one; `nil` if that is impossible.
     ///
     /// The host calls it on a dedicated thread, so it may block.
     package var rereadManifest: (@Sendable () -> RereadManifest)?
     /// The path of the manifest, for messages only.
-    var manifestPath: String
+    package var manifestPath: String
     /// The absolute path of the state directory, which is created if it does not exist.
-    var stateDirectory: String
+    package var stateDirectory: String
     /// The absolute path of the program `bghost-worker`.
-    var workerPath: String
+    package var workerPath: String
     /// The absolute paths of the folders that are searched for a library whose name contains no `/`.
-    var pluginPath: [String]
+    package var pluginPath: [String]
     /// The absolute path of the manifest's folder; a library name with a `/` is relative to it.
-    var manifestDirectory: String
+    package var manifestDirectory: String
     /// Called after the state directory is locked and before anything in it is read.
     ///
     /// If it throws, the state directory is unchanged.
     package var beforeStart: (@Sendable () throws -> Void)?
     /// Opens the store in the state directory, which this daemon has locked.
-    var openStore: @Sendable (_ stateDirectory: String) throws(StoreError) -> any Store
+    package var openStore: @Sendable (_ stateDirectory: String) throws(StoreError) -> any Store
     /// Opens the journal of transfers in the same folder.
     package var openTransfers:
         @Sendable (_ stateDirectory: String) throws(TransferJournalError) -> any TransferJournal
-    var fetcher: any Fetching
+    package var fetcher: any Fetching
     /// Sends alerts and heartbeats; `nil` sends none.
     package var alertTransport: (any AlertTransport)?
     /// Exports spans; `nil` records none.
@@ -49,12 +49,12 @@ package struct HostConfiguration: Sendable {
     package var fleetLink: (@Sendable (_ stateDirectory: String) -> any FleetLink)?
     /// Makes the store of the fleet's requests; `nil` without tasks with `"runs": "inFleet"`.
     package var partitions: (@Sendable () -> SharedPartitions)?
-    var log: HostLog
-    var version: String
+    package var log: HostLog
+    package var version: String
     /// Whether unknown child processes are orphans of workers, which the host kills.
     ///
     /// Set it only in a process that starts no other children, such as the daemon.
-    var isSubreaper: Bool
+    package var isSubreaper: Bool
     /// Whether plugins are allowed in places that other users could change (development mode).
     package var allowsUntrustedFiles = false
     /// The plugins that have another library than that of the manifest's file, sorted.
@@ -62,29 +62,29 @@ package struct HostConfiguration: Sendable {
     /// Whether a debugger of the same user may attach to workers.
     package var allowsDebugger = false
     /// Whether deadlines stand still while a debugger is attached to a worker.
-    var pausesForDebuggers: Bool { allowsUntrustedFiles || allowsDebugger }
+    package var pausesForDebuggers: Bool { allowsUntrustedFiles || allowsDebugger }
     /// Sends messages to the service manager without waiting, and returns whether it could; `nil` if there is
     /// no manager.
     package var notify: (@Sendable ([ServiceMessage]) -> Bool)?
     /// How long the manager waits for a sign of life, nanoseconds; `nil` without a watchdog.
     package var watchdogTimeout: UInt64?
     /// Replaces the sources of facts; `nil` uses the machine.
-    var factSources: (@Sendable (_ wanted: RequirementSet) -> [any FactSource])?
+    package var factSources: (@Sendable (_ wanted: RequirementSet) -> [any FactSource])?
     /// Records the inputs and decisions of the scheduler; `nil` records nothing.
     package var recorder: (any DecisionRecorder)?
     /// Replaces the check of the wall clock; `nil` asks the kernel.
-    var clockDoubt: (@Sendable () -> ClockDoubt?)?
+    package var clockDoubt: (@Sendable () -> ClockDoubt?)?
     /// Whether the host watches for steps of the machine's wall clock; `false` only where a test compares
     /// all state, because another process may set the clock meanwhile.
-    var watchesClockSteps = true
+    package var watchesClockSteps = true
     /// The sandbox layers of workers, applied where available; only measurements of their cost use fewer.
     package var sandbox = Set(SandboxLayer.allCases)
     /// The maximum number of dead letters per plugin; an excess one replaces the oldest.
-    var deadLettersMax = 1000
+    package var deadLettersMax = 1000
     /// The serial number before the first executor's.
-    var lastSerial: UInt32 = 0
+    package var lastSerial: UInt32 = 0
     /// The timeouts of the host.
-    var timeouts = HostTimeouts()
+    package var timeouts = HostTimeouts()
 
     package init(
         manifest: Manifest,
@@ -112,43 +112,4 @@ package struct HostConfiguration: Sendable {
         self.version = version
         self.isSubreaper = isSubreaper
     }
-}
-
-/// The timeouts of the host, in nanoseconds.
-struct HostTimeouts: Sendable {
-    /// The time limit for loading a plugin.
-    var start: UInt64 = RunMachine.startLimit
-    /// The pause of a plugin after the first failed load; it doubles with each further failure.
-    var loadBackoff: UInt64 = 1_000_000_000
-    /// How long the files of a plugin must be unchanged to count as complete.
-    var settle: UInt64 = 250_000_000
-    /// The delay of the next automatic inspection of a plugin; it doubles while its files keep changing.
-    var inspect: UInt64 = 1_000_000_000
-    /// The delay of the first check of an unusable plugin's files; it doubles with each check.
-    var look: UInt64 = 1_000_000_000
-    /// The limits for the pauses and the quarantine of a plugin that crashes.
-    var crashes = CrashLoop.Limits()
-    /// The time limit for a worker to finish; then it is killed.
-    ///
-    /// A plugin in the daemon is abandoned instead.
-    var finish: UInt64 = 2_000_000_000
-    /// How long a kill at the end of a grace waits for the stacks of the worker's threads.
-    var explain: UInt64 = 100_000_000
-    /// The time limit for a handler to release a completed run.
-    var release: UInt64 = 5_000_000_000
-    /// The time after which an idle worker is retired.
-    var idle: UInt64 = 30_000_000_000
-    /// How long an operator waits for a row of the audit that the store does not answer.
-    var auditRow: UInt64 = AuditCommands.rowWait
-    /// The delay before a prestarted worker that got a run is replaced.
-    var prestart: UInt64 = 10_000_000
-    /// The delay of the next wake of a session whose handler creates new transfers in each wake.
-    var wake = WakeLimiter.base
-    /// The longest short run; a run that takes longer is unpinned.
-    ///
-    /// Pinning ends after ten times this without a run, and after a thousand times this in any case.
-    var shortRun: UInt64 = 100_000
-
-    /// The timeouts of a daemon.
-    init() {}
 }
