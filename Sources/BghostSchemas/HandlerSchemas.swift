@@ -3,7 +3,7 @@
 internal import BghostBase
 
 /// The schemas that a plugin declares, by handler.
-package struct HandlerSchemas: Equatable, Sendable {
+package struct HandlerSchemas: Sendable {
     /// The most bytes of a plugin's schemas; those beyond it are not used.
     package static let bytesMax = 1 << 20
     /// The most handlers of a plugin, as in the ABI.
@@ -14,6 +14,7 @@ package struct HandlerSchemas: Equatable, Sendable {
     /// Why the schemas of other handlers cannot be checked, by handler.
     package private(set) var problems: [String: String] = [:]
     private var bytes = 0
+    private var budget = SchemaBudget()
 
     package init() {}
 
@@ -33,9 +34,15 @@ package struct HandlerSchemas: Equatable, Sendable {
             return
         }
         do throws(SchemaError) {
-            schemas[handler] = try ParameterSchema(text)
+            schemas[handler] = try ParameterSchema(text, within: &budget)
         } catch {
             problems[handler] = PrintableText.escaped(error.description)
         }
+    }
+}
+
+extension HandlerSchemas: Equatable {
+    package static func == (a: HandlerSchemas, b: HandlerSchemas) -> Bool {
+        a.schemas == b.schemas && a.problems == b.problems
     }
 }

@@ -20,6 +20,12 @@ package struct ParameterSchema: Sendable {
 
     /// Compiles a schema; linear in its text.
     package init(_ text: String) throws(SchemaError) {
+        var budget = SchemaBudget()
+        try self.init(text, within: &budget)
+    }
+
+    /// Compiles one of several schemas, which have a budget together.
+    init(_ text: String, within budget: inout SchemaBudget) throws(SchemaError) {
         guard text.utf8.count <= Self.textBytesMax else {
             throw SchemaError(
                 "",
@@ -34,7 +40,7 @@ package struct ParameterSchema: Sendable {
             throw SchemaError("", "it is not JSON: \(error)", at: error.span)
         }
         self.text = text
-        rules = try SchemaCompiler.compile(root)
+        rules = try SchemaCompiler.compile(root, within: &budget)
     }
 
     /// Compiles a schema that is a part of another text; errors have their places there.
@@ -47,7 +53,8 @@ package struct ParameterSchema: Sendable {
                 at: root.span
             )
         }
-        rules = try SchemaCompiler.compile(root)
+        var budget = SchemaBudget()
+        rules = try SchemaCompiler.compile(root, within: &budget)
     }
 
     /// The places where parameters do not fit, at most 20, in the order of the schema.

@@ -88,14 +88,17 @@ struct KeywordReader {
     /// Reads a keyword that contains no schema.
     ///
     /// - Returns: whether it is one.
-    func readPlain(into rule: inout SchemaRule) throws(SchemaError) -> Bool {
+    func readPlain(
+        into rule: inout SchemaRule,
+        _ budget: inout SchemaBudget
+    ) throws(SchemaError) -> Bool {
         switch member.key {
         case "type": rule.types = try types()
         case "enum": rule.allowed.append(try allowed(try array()))
         case "const": rule.allowed.append(try allowed([member.value]))
         default:
             if try readNumbers(into: &rule) { return true }
-            if try readTexts(into: &rule) { return true }
+            if try readTexts(into: &rule, &budget) { return true }
             return try readContainers(into: &rule)
         }
         return true
@@ -143,7 +146,10 @@ struct KeywordReader {
         return true
     }
 
-    private func readTexts(into rule: inout SchemaRule) throws(SchemaError) -> Bool {
+    private func readTexts(
+        into rule: inout SchemaRule,
+        _ budget: inout SchemaBudget
+    ) throws(SchemaError) -> Bool {
         var texts = rule.texts ?? TextRule()
         switch member.key {
         case "minLength": texts.least = try count()
@@ -151,7 +157,7 @@ struct KeywordReader {
         case "pattern":
             let text = try text()
             do throws(PatternFault) {
-                texts.pattern = (try LinearPattern(text), SchemaFault.brief(text))
+                texts.pattern = (try budget.pattern(text), SchemaFault.brief(text))
             } catch {
                 throw self.error("the pattern cannot be used: \(error.reason)")
             }

@@ -8,17 +8,27 @@ internal import BghostBase
 /// the author meant a rule that would silently not hold.
 struct SchemaCompiler {
     static let rulesMax = 4096
+    /// The most bytes of the place of a schema, since each schema holds its own while they are compiled.
+    private static let pointerBytesMax = 4096
     private static let definitions = "$defs"
 
     private(set) var rules: [SchemaRule] = []
+    private var budget: SchemaBudget
     /// The rules that `$ref` can name, by their pointers.
     private var targets: [String: Int] = [:]
     private var references: [(rule: Int, target: String, pointer: String, span: ByteSpan)] = []
     /// Where each rule stands, for errors.
     private var places: [(pointer: String, span: ByteSpan)] = []
 
-    static func compile(_ root: JSONNode) throws(SchemaError) -> [SchemaRule] {
-        var compiler = SchemaCompiler()
+    /// Compiles a schema; subtracts what it holds from a budget, also if it is refused.
+    static func compile(
+        _ root: JSONNode,
+        within budget: inout SchemaBudget
+    ) throws(SchemaError) -> [SchemaRule] {
+        var compiler = SchemaCompiler(budget: budget)
+        // One reference at a time, so that the patterns are not copied.
+        budget = SchemaBudget()
+        defer { swap(&budget, &compiler.budget) }
         _ = try compiler.rule(root, "", isTarget: true)
         try compiler.resolve()
         try compiler.refuseLoops()
@@ -35,6 +45,7 @@ struct SchemaCompiler {
         guard rules.count < Self.rulesMax else {
             throw SchemaError(pointer, "it has more than \(Self.rulesMax) schemas", at: node.span)
         }
+        try require(node, pointer)
         let index = rules.count
         rules.append(SchemaRule())
         places.append((pointer, node.span))
@@ -59,6 +70,24 @@ struct SchemaCompiler {
         return index
     }
 
+    private mutating func require(_ node: JSONNode, _ pointer: String) throws(SchemaError) {
+        guard budget.addRule() else {
+            throw SchemaError(
+                pointer,
+                "the schemas of the plugin have more than \(SchemaBudget.rulesMax) schemas in them",
+                at: node.span
+            )
+        }
+        guard pointer.utf8.count <= Self.pointerBytesMax else {
+            let start = String(pointer.unicodeScalars.prefix(128)) + "…"
+            throw SchemaError(
+                start,
+                "the keys above this schema have more than \(Self.pointerBytesMax) bytes",
+                at: node.span
+            )
+        }
+    }
+
     private mutating func read(
         _ member: JSONMember,
         into rule: inout SchemaRule,
@@ -67,7 +96,7 @@ struct SchemaCompiler {
     ) throws(SchemaError) {
         if Self.isAnnotation(member.key) { return }
         let reader = KeywordReader(member: member, place: place)
-        if try reader.readPlain(into: &rule) { return }
+        if try reader.readPlain(into: &rule, &budget) { return }
         let value = member.value
         switch member.key {
         case "properties":
@@ -152,17 +181,16 @@ struct SchemaCompiler {
         // 0: not seen, 1: under way, 2: done. No recursion, since a chain can be as long as the schema.
         var states = [UInt8](repeating: 0, count: rules.count)
         for start in rules.indices where states[start] == 0 {
-            var stack = [(rule: start, next: 0)]
+            var stack = [(rule: start, children: rules[start].inPlace, next: 0)]
             states[start] = 1
             while let top = stack.last {
-                let children = rules[top.rule].inPlace
-                guard top.next < children.count else {
+                guard top.next < top.children.count else {
                     states[top.rule] = 2
                     stack.removeLast()
                     continue
                 }
                 stack[stack.count - 1].next += 1
-                let child = children[top.next]
+                let child = top.children[top.next]
                 if states[child] == 1 {
                     let place = places[top.rule]
                     throw SchemaError(
@@ -173,7 +201,7 @@ struct SchemaCompiler {
                 }
                 guard states[child] == 0 else { continue }
                 states[child] = 1
-                stack.append((child, 0))
+                stack.append((child, rules[child].inPlace, 0))
             }
         }
     }

@@ -4,8 +4,9 @@ internal import BghostBase
 
 /// Checks one value against a compiled schema.
 ///
-/// Its time is linear in the value, times the schemas for the same value; `stepsMax` ends the check of a
-/// schema whose branches multiply.
+/// Its time is linear in the value, times the schemas for the same value. All work that a schema can
+/// repeat is counted, each time that it is done, so `stepsMax` ends the check of a schema whose branches
+/// multiply.
 struct SchemaEvaluator {
     /// Ends a check that takes too many steps.
     struct Exhausted: Error {}
@@ -14,6 +15,12 @@ struct SchemaEvaluator {
     static let stepsMax = 1 << 20
     /// The steps of one schema for one value: that much longer than the step of a pattern.
     private static let stepsOfSchema = 24
+    /// The steps of looking up one key, besides those for its bytes.
+    private static let stepsOfKey = 4
+    /// The steps of one byte of a value in canonical notation, where a number may have one byte.
+    private static let stepsOfCanonicalByte = 4
+    /// The steps of comparing an element with all others, besides those for its bytes.
+    private static let stepsOfElement = 16
     /// Values are at most 64 levels deep; each has some schemas for itself.
     static let depthMax = 256
     static let faultsMax = 20
@@ -26,7 +33,12 @@ struct SchemaEvaluator {
     private(set) var count = 0
     var steps = stepsMax
     private var depth = 0
+    /// The keys and indices of the value at hand, as they are in the parameters.
     private var path: [String] = []
+    /// The faults that get a text; none while only their count is of interest.
+    private var faultsWanted = faultsMax
+    /// One for all faults, since each can be of another object.
+    private var spelling = Spelling.Budget()
 
     init(_ rules: [SchemaRule], isPartial: Bool) {
         self.rules = rules
@@ -43,10 +55,10 @@ struct SchemaEvaluator {
         guard depth <= Self.depthMax else { throw Exhausted() }
         let rule = rules[index]
         if rule.isNever { return report("nothing is allowed here") }
-        guard checkType(node, rule) else { return }
+        guard try checkType(node, rule) else { return }
         try checkAllowed(node, rule)
         switch node.value {
-        case .number(let text): if let numbers = rule.numbers { checkNumber(text, numbers) }
+        case .number(let text): if let numbers = rule.numbers { try checkNumber(text, numbers) }
         case .string(let text): if let texts = rule.texts { try checkText(text, texts) }
         case .array(let elements): if let arrays = rule.arrays { try check(elements, arrays) }
         case .object(let members): if let objects = rule.objects { try check(members, objects) }
@@ -64,29 +76,39 @@ struct SchemaEvaluator {
         guard steps > 0 else { throw Exhausted() }
     }
 
-    mutating func report(_ message: String, at key: String? = nil) {
+    /// Counts a fault; makes its text only if it is kept.
+    mutating func report(_ message: @autoclosure () -> String, at key: String? = nil) {
         count += 1
-        guard faults.count < Self.faultsMax else { return }
-        let place = (path + [key].compactMap(\.self)).map { "/" + $0 }.joined()
-        faults.append(SchemaFault(pointer: PrintableText.escaped(place), message: message))
+        guard faults.count < faultsWanted else { return }
+        let place = (path + [key].compactMap(\.self)).map { "/" + Self.shown($0) }.joined()
+        faults.append(SchemaFault(pointer: PrintableText.escaped(place), message: message()))
     }
 
-    /// The faults of a value under one rule, which are not reported.
+    /// Checks a value under one rule, and reports nothing.
+    ///
+    /// - Parameter wanted: how many faults get a text.
     private mutating func trial(
         _ node: JSONNode,
-        _ index: Int
-    ) throws(Exhausted) -> (faults: [SchemaFault], count: Int) {
-        let before = (faults, count)
-        (faults, count) = ([], 0)
-        defer { (faults, count) = before }
+        _ index: Int,
+        wanted: Int = 0
+    ) throws(Exhausted) -> (first: SchemaFault?, count: Int) {
+        let before = (faults, count, faultsWanted)
+        (faults, count, faultsWanted) = ([], 0, wanted)
+        defer { (faults, count, faultsWanted) = before }
         try check(node, index)
-        return (faults, count)
+        return (faults.first, count)
     }
 
     // MARK: Any value
 
-    private mutating func checkType(_ node: JSONNode, _ rule: SchemaRule) -> Bool {
-        guard !rule.types.isEmpty, !rule.types.allows(node) else { return true }
+    private mutating func checkType(
+        _ node: JSONNode,
+        _ rule: SchemaRule
+    ) throws(Exhausted) -> Bool {
+        guard !rule.types.isEmpty else { return true }
+        // Whether a number is an integer depends on all of its digits.
+        if case .number(let text) = node.value { try spend(text.utf8.count) }
+        guard !rule.types.allows(node) else { return true }
         report("\(SchemaFault.describe(node)) is there; \(rule.types.phrase) is wanted")
         return false
     }
@@ -96,16 +118,17 @@ struct SchemaEvaluator {
         _ rule: SchemaRule
     ) throws(Exhausted) {
         guard !rule.allowed.isEmpty, !mayGrow else { return }
-        let bytes = CanonicalJSON.bytes(node)
-        try spend(bytes.count)
+        let bytes = try canonicalBytes(node)
         for allowed in rule.allowed where !allowed.values.contains(bytes) {
-            let what = SchemaFault.describe(node)
-            report(
-                allowed.values.count == 1
-                    ? "\(what) is there; \(allowed.phrase) is wanted"
-                    : "\(what) is there; one of \(allowed.phrase) is wanted"
-            )
+            let wanted = allowed.values.count == 1 ? allowed.phrase : "one of \(allowed.phrase)"
+            report("\(SchemaFault.describe(node)) is there; \(wanted) is wanted")
         }
+    }
+
+    private mutating func canonicalBytes(_ node: JSONNode) throws(Exhausted) -> [UInt8] {
+        // By the text of the value: its canonical notation can be much shorter than what it takes to make.
+        try spend(node.span.range.count * Self.stepsOfCanonicalByte)
+        return CanonicalJSON.bytes(node)
     }
 
     private mutating func checkBranches(
@@ -132,19 +155,21 @@ struct SchemaEvaluator {
         isExhaustive: Bool = false
     ) throws(Exhausted) -> Int {
         var fitting = 0
-        var nearest: (faults: [SchemaFault], count: Int)?
+        var nearest: (branch: Int, count: Int)?
         for branch in branches {
-            let result = try trial(node, branch)
-            if result.count == 0 {
+            let count = try trial(node, branch).count
+            if count == 0 {
                 fitting += 1
                 if !isExhaustive { return fitting }
-            } else if result.count < nearest?.count ?? .max {
-                nearest = result
+            } else if count < nearest?.count ?? .max {
+                nearest = (branch, count)
             }
         }
-        guard fitting == 0, let nearest, let first = nearest.faults.first else { return fitting }
+        guard fitting == 0, let nearest else { return fitting }
         count += 1
-        guard faults.count < Self.faultsMax else { return 0 }
+        guard faults.count < faultsWanted else { return 0 }
+        // Once more, for the text of one branch only.
+        guard let first = try trial(node, nearest.branch, wanted: 1).first else { return 0 }
         let alternatives = branches.count == 1 ? "" : ", in the nearest of \(branches.count) forms"
         faults.append(
             SchemaFault(pointer: first.pointer, message: first.message + alternatives)
@@ -171,8 +196,8 @@ struct SchemaEvaluator {
         guard rule.isUnique else { return }
         var seen: [[UInt8]: Int] = [:]
         for (index, element) in elements.enumerated() {
-            let bytes = CanonicalJSON.bytes(element)
-            try spend(bytes.count)
+            try spend(Self.stepsOfElement)
+            let bytes = try canonicalBytes(element)
             if let first = seen.updateValue(index, forKey: bytes) {
                 report("it equals element \(first); all must differ", at: String(index))
             }
@@ -187,43 +212,58 @@ struct SchemaEvaluator {
         if count > rule.most {
             report("\(CountText.of(count, "member")); at most \(rule.most) are allowed")
         }
-        if !rule.required.isEmpty, !mayGrow {
-            try spend(count + rule.required.count)
-            let keys = Set(members.map { Array($0.key.utf8) })
-            for name in rule.required where !keys.contains(Array(name.utf8)) {
-                reportMissing(name, rule)
-            }
-        }
+        try checkRequired(members, rule)
+        guard !rule.properties.isEmpty || rule.additional != nil else { return }
         for member in members {
+            try spend(Self.stepsOfKey + member.key.utf8.count)
             let own = rule.properties[Array(member.key.utf8)]
             guard let inner = own ?? rule.additional else { continue }
             if own == nil, rule.isClosed {
                 reportUnknown(member.key, rule)
                 continue
             }
-            path.append(Self.shown(member.key))
+            path.append(member.key)
             try check(member.value, inner)
             path.removeLast()
         }
     }
 
+    private mutating func checkRequired(
+        _ members: [JSONMember],
+        _ rule: ObjectRule
+    ) throws(Exhausted) {
+        guard !rule.required.isEmpty, !mayGrow else { return }
+        var keys: Set<[UInt8]> = []
+        for member in members {
+            try spend(Self.stepsOfKey + member.key.utf8.count)
+            keys.insert(Array(member.key.utf8))
+        }
+        for name in rule.required {
+            try spend(Self.stepsOfKey + name.utf8.count)
+            if !keys.contains(Array(name.utf8)) { reportMissing(name, rule) }
+        }
+    }
+
     private mutating func reportMissing(_ name: String, _ rule: ObjectRule) {
         let types = rule.properties[Array(name.utf8)].map { rules[$0].types } ?? []
-        let wanted = types.isEmpty ? "a value" : types.phrase
-        report("it is missing; \(wanted) is wanted", at: Self.shown(name))
+        report("it is missing; \(types.isEmpty ? "a value" : types.phrase) is wanted", at: name)
     }
 
     private mutating func reportUnknown(_ key: String, _ rule: ObjectRule) {
-        let names = rule.properties.keys.map { String(decoding: $0, as: UTF8.self) }
-        let near =
-            key.utf8.count <= 64 && names.count <= 64
-            ? Spelling.nearest(to: key, among: names.sorted()) : nil
-        let hint = near.map { "; did you mean `\(PrintableText.escaped($0))`?" } ?? ""
-        report("there is no such parameter" + hint, at: Self.shown(key))
+        let hint = faults.count < faultsWanted ? spellingHint(key, rule) : ""
+        report("there is no such parameter" + hint, at: key)
+    }
+
+    private mutating func spellingHint(_ key: String, _ rule: ObjectRule) -> String {
+        guard key.utf8.count <= 64, rule.properties.count <= 64 else { return "" }
+        let names = rule.properties.keys.map { String(decoding: $0, as: UTF8.self) }.sorted()
+        let near = Spelling.nearest(to: key, among: names, within: &spelling)
+        return near.map { "; did you mean `\(PrintableText.escaped($0))`?" } ?? ""
     }
 
     private static func shown(_ key: String) -> String {
-        let cut = key.utf8.count > 128 ? String(key.prefix(64)) + "…" : key
+        // Scalars, since a character can have any number of them.
+        let cut = key.utf8.count > 128 ? String(key.unicodeScalars.prefix(64)) + "…" : key
         return SchemaPointer.escaped(cut)
     }
 }
