@@ -39,21 +39,28 @@ struct BundleShop {
     }
 
     /// The same on a terminal, at which a person types one line.
-    func onTerminal(_ arguments: [String], answer: String) async throws -> Command.Result {
+    ///
+    /// - Parameter meanwhile: a command of a shell that ends before the person answers.
+    func onTerminal(
+        _ arguments: [String],
+        answer: String,
+        meanwhile: String = ":"
+    ) async throws -> Command.Result {
         let program = """
-            import pty, sys, os
+            import pty, subprocess, sys, os
             sent, seen = [], bytearray()
             def read(fd):
                 data = os.read(fd, 1024)
                 seen.extend(data)
                 if b"[y/N]" in seen and not sent:
                     sent.append(1)
+                    subprocess.run(sys.argv[2], shell=True, check=True)
                     os.write(fd, sys.argv[1].encode() + b"\\n")
                 return data
-            sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[2:], read)))
+            sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[3:], read)))
             """
         return try await Command.runApart(
-            ["python3", "-c", program, answer, Artifact.path("bghost")] + arguments
+            ["python3", "-c", program, answer, meanwhile, Artifact.path("bghost")] + arguments
                 + ["--config", manifest]
         )
     }

@@ -119,6 +119,15 @@ private let mayUnshare = (try? Command.run(["unshare", "--net", "true"]).exitCod
         #expect(answer["files"]?.array?.contains { $0.string == "hello.c" } == true)
     }
 
+    @Test(arguments: ["sp ace", "a'b", "-x"])
+    func `The line that enters the folder works when it is pasted`(name: String) async throws {
+        let made = try new("hello", "--language", "c", "--folder=\(name)")
+        try #require(made.exitCode == 0, "\(made.error)")
+        let line = try #require(made.output.split(separator: "\n").first { $0.contains("  cd ") })
+        let entered = try await shell("\(line); test -f hello.c", in: folder)
+        #expect(entered.exitCode == 0, "\(line): \(entered.error)")
+    }
+
     @Test(
         arguments: [
             (["a_b", "--language", "c"], "`a_b` has `_`"),

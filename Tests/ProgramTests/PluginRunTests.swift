@@ -71,6 +71,21 @@ import Testing
         #expect(program.end() == 130)
     }
 
+    @Test(arguments: [SIGHUP, SIGTERM])
+    func `A closed terminal stops the run, and its folder is removed`(signal: Int32) throws {
+        let template = PackageRoot.path + "/Templates/c/template_name.c"
+        let program = try RunningProgram(
+            "bghost",
+            ["plugin", "run", try Fixture.library(source: template)]
+                + ["--parameters", #"{"limit":100000000}"#]
+        )
+        try #require(program.line(containing: "counting") != nil, "\(program.lines)")
+        let state = try #require(stateFile(of: program.pid))
+        program.signal(signal)
+        #expect(program.end() == 128 + signal)
+        #expect(access(state, F_OK) != 0 && errno == ENOENT, "\(state) is left")
+    }
+
     @Test func `A second Ctrl-C kills a run that does not stop`() throws {
         let program = try RunningProgram(
             "bghost",

@@ -114,9 +114,9 @@ package struct BundleDraft: Sendable {
 
     /// Writes the bundle to a file: the path has the whole bundle, or what it had before.
     ///
-    /// The file can be read by all users. Blocks for as long as the disk takes.
+    /// A new file can be read by all users. Blocks for as long as the disk takes.
     package func write(to path: String) throws(BundleError) {
-        try DurableFile.replace(path) { (file: borrowing DurableFile) throws(BundleError) in
+        try DurableFile.replace(named: path) { (file: borrowing DurableFile) throws(BundleError) in
             try write { (piece: [UInt8]) throws(BundleError) in try file.write(piece) }
         }
     }

@@ -41,10 +41,16 @@ package struct Configuration: Sendable {
     }
 
     /// The names of the installed bundles, sorted.
-    package func names() -> [String] {
-        // Without the folder none is installed.
-        ((try? FolderNames.of(dropIns)) ?? [])
-            .filter(Fragment.isFragment)
+    package func names() throws(BundleError) -> [String] {
+        let files: [String]
+        do throws(SystemError) {
+            files = try FolderNames.of(dropIns)
+        } catch {
+            // Without the folder none is installed.
+            if error.code == ENOENT { return [] }
+            throw BundleError("cannot \(error.description)", fix: "make it readable")
+        }
+        return files.filter(Fragment.isFragment)
             .map { String($0.dropFirst("bundle-".count).dropLast(".json".count)) }
             .filter(BundleName.isName)
             .sorted()
@@ -69,12 +75,27 @@ package struct Configuration: Sendable {
         return InstallationLock(descriptor)
     }
 
-    /// Makes a folder that all users can read and only its owner can write.
+    /// Makes a folder that all users can read and only its owner can write, whatever the umask.
+    ///
+    /// A folder that is there keeps its permissions.
     static func makeFolder(_ path: String) throws(BundleError) {
-        guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+        if mkdir(path, 0o755) == 0 {
+            try makeReadable(path)
+        } else if errno != EEXIST {
             throw DurableFile.failure("make the folder", path)
         }
         try DurableFile.sync(folder: DurableFile.folder(of: path))
+    }
+
+    private static func makeReadable(_ path: String) throws(BundleError) {
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard folder >= 0 else { throw DurableFile.failure("open the folder", path) }
+        defer { close(folder) }
+        var facts = stat()
+        // The group that its parent gives to new files stays.
+        guard fstat(folder, &facts) == 0,
+            fchmod(folder, facts.st_mode & 0o7000 | 0o755) == 0
+        else { throw DurableFile.failure("set the permissions of", path) }
     }
 }
 

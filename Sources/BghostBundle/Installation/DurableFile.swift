@@ -41,16 +41,19 @@ struct DurableFile: ~Copyable {
 
     /// Replaces a file by what the closure writes; after a failure the old one is still there.
     ///
-    /// - Parameter beside: the name of the new file until it is complete; `nil` makes one of the path.
+    /// - Parameters:
+    ///   - beside: the name of the new file until it is complete; `nil` makes one of the path.
+    ///   - mode: the permissions of the new file, whatever the umask.
     static func replace(
         _ path: String,
         beside: String? = nil,
+        mode: mode_t = 0o644,
         _ fill: (borrowing DurableFile) throws(BundleError) -> Void
     ) throws(BundleError) {
         let draft = beside ?? "\(folder(of: path))/.\(name(of: path)).\(getpid()).new"
         unlink(draft)
         do throws(BundleError) {
-            let file = try DurableFile(creating: draft)
+            let file = try DurableFile(creating: draft, mode: mode)
             try fill(file)
             try file.sync()
             guard rename(draft, path) == 0 else { throw failure("write", path) }
@@ -59,6 +62,27 @@ struct DurableFile: ~Copyable {
             throw error
         }
         try sync(folder: folder(of: path))
+    }
+
+    /// Replaces a file that a person named: links to it and its permissions stay.
+    static func replace(
+        named path: String,
+        _ fill: (borrowing DurableFile) throws(BundleError) -> Void
+    ) throws(BundleError) {
+        var facts = stat()
+        guard lstat(path, &facts) == 0 else { return try replace(path, fill) }
+        guard stat(path, &facts) == 0, let resolved = realpath(path, nil) else {
+            throw failure("write", path)
+        }
+        defer { free(resolved) }
+        // A rename would put a file in the place of a device such as /dev/null.
+        guard facts.st_mode & S_IFMT == S_IFREG else {
+            throw BundleError(
+                "cannot write \(path.quoted): it is no regular file",
+                fix: "name another file; nothing was changed"
+            )
+        }
+        try replace(String(cString: resolved), mode: facts.st_mode & 0o777, fill)
     }
 
     /// Makes the names in a folder durable.

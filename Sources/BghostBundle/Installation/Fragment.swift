@@ -44,7 +44,7 @@ package struct Fragment: Equatable, Sendable {
         version = bundle.description.version
         self.key = key
         digest = bundle.digest
-        folder = "\(pluginsFolder)/\(name)/\(version)-\(digest.prefix(12))"
+        folder = "\(pluginsFolder)/\(name)/\(version)-\(digest.prefix(VersionFolders.digestCount))"
         self.library = library.name
         sha256 = library.sha256
         self.grants = grants

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostLinux
+internal import BghostTrust
 internal import Glibc
 
 /// The steps that install a bundle, or the next version of one.
 ///
 /// The files of a version are in a folder of their own, which the manifest does not name until the last
 /// step renames its drop-in. Until then there is the old state, and from then on the new one, also
-/// after a power cut. What an interrupted installation leaves is removed by the next one.
+/// after a power cut. What an interrupted installation leaves is removed by the next one, and nothing
+/// else: see `VersionFolders`.
 ///
 /// The caller holds the lock of the configuration, on one thread; each step waits for the disk.
 package struct Installation: Sendable {
     package let fragment: Fragment
     private let bundle: Bundle
     private let configuration: Configuration
-    /// Whether the installed version has the same files.
+    private let versions: VersionFolders
+    private let installed: Fragment?
+    /// Whether these very files are installed, and none of them is missing or was changed.
     private let isPresent: Bool
 
     /// The number of steps before the last one.
@@ -30,17 +34,28 @@ package struct Installation: Sendable {
         self.bundle = bundle
         self.fragment = fragment
         self.configuration = configuration
+        self.installed = installed
+        versions = VersionFolders(fragment, configuration)
         // The folder's name has the digest of the list, so it is that of these files.
-        isPresent = installed?.folder == fragment.folder
+        isPresent =
+            installed?.folder == fragment.folder
+            && Self.members(bundle, fragment).allSatisfy { member in
+                let path = "\(configuration.absolute(fragment.folder))/\(member.name)"
+                return LibraryDigest.sha256(path: path) == member.sha256
+            }
     }
+
+    /// Whether nothing is to be done.
+    package var isDone: Bool { isPresent && installed == fragment }
+
+    /// Throws if the files would get into a folder that has others; changes nothing.
+    package func requireFolder() throws(BundleError) { try versions.requireOwn(installed) }
 
     /// The absolute path of the library once it is installed.
     package var library: String { "\(folder)/\(fragment.library)" }
 
     private var folder: String { configuration.absolute(fragment.folder) }
-    /// The folder with all versions of the plugin.
-    private var versions: String { DurableFile.folder(of: folder) }
-    private var draft: String { "\(versions)/.new" }
+    private var draft: String { versions.draft }
 
     /// Makes the files; a manifest does not name them yet.
     package func prepare() throws(BundleError) {
@@ -51,35 +66,45 @@ package struct Installation: Sendable {
     package func perform(_ step: Int) throws(BundleError) { try run(steps[step]) }
 
     /// Writes the drop-in: from now on the bundle is installed.
-    package func commit() throws(BundleError) {
+    ///
+    /// - Parameter library: the library of another version that the manifest goes on to name.
+    package func commit(keeping library: String? = nil) throws(BundleError) {
         let path = configuration.path(ofFragment: fragment.name)
         let draft = "\(configuration.dropIns)/.\(fragment.file).new"
         try DurableFile.replace(path, beside: draft) {
             (file: borrowing DurableFile) throws(BundleError) in
             try file.write(fragment.bytes)
         }
+        // The version before this one stays until the next installation: a daemon that has not reloaded
+        // still has it.
+        var kept = [fragment, installed].compactMap(\.self).map {
+            DurableFile.name(of: $0.folder)
+        }
+        if let library { kept += library.split(separator: "/").map(String.init) }
+        versions.remove(except: kept)
     }
 
     /// Removes the files of a preparation that is not followed by `commit`.
     package func abandon() {
-        guard !isPresent else { return }
+        // In a folder of others nothing was prepared.
+        guard !isPresent, versions.isOwn else { return }
         FileTree.remove(draft)
-        FileTree.remove(folder)
-        rmdir(versions)
+        // Repaired files of the installed version are better than none.
+        if installed?.folder != fragment.folder { FileTree.remove(folder) }
+        versions.removeIfUnused()
     }
 
     // MARK: Steps
 
     private enum Step {
         case makeFolders
-        case removeLeftovers
         case makeDraft
         case write(Bundle.Member)
         case nameDraft
     }
 
     /// The members that are installed: of the libraries only that for this machine.
-    private var members: [Bundle.Member] {
+    private static func members(_ bundle: Bundle, _ fragment: Fragment) -> [Bundle.Member] {
         bundle.members.filter {
             guard case .library = $0.member else { return true }
             return $0.name == fragment.library
@@ -87,43 +112,25 @@ package struct Installation: Sendable {
     }
 
     private var steps: [Step] {
-        isPresent
-            ? []
-            : [.makeFolders, .removeLeftovers, .makeDraft] + members.map { .write($0) } + [
-                .nameDraft
-            ]
+        guard !isPresent else { return [] }
+        let members = Self.members(bundle, fragment)
+        return [.makeFolders, .makeDraft] + members.map { .write($0) } + [.nameDraft]
     }
 
     private func run(_ step: Step) throws(BundleError) {
         switch step {
-        case .makeFolders:
-            try Configuration.makeFolder(DurableFile.folder(of: versions))
-            try Configuration.makeFolder(versions)
-        case .removeLeftovers: try removeLeftovers()
-        case .makeDraft: try Configuration.makeFolder(draft)
+        case .makeFolders: try versions.claim(installed)
+        case .makeDraft:
+            FileTree.remove(draft)
+            try Configuration.makeFolder(draft)
         case .write(let member): try write(member)
         case .nameDraft:
+            // Of an interrupted installation, or damaged.
+            FileTree.remove(folder)
             guard rename(draft, folder) == 0 else {
                 throw DurableFile.failure("rename the folder", draft)
             }
-            try DurableFile.sync(folder: versions)
-        }
-    }
-
-    /// Removes what earlier installations left, and old versions.
-    ///
-    /// The version before this one stays until the next installation: a daemon that has not reloaded
-    /// still has it.
-    private func removeLeftovers() throws(BundleError) {
-        let present = try configuration.fragment(fragment.name).map {
-            DurableFile.name(of: $0.folder)
-        }
-        do throws(SystemError) {
-            for name in try FolderNames.of(versions) where name != present {
-                FileTree.remove("\(versions)/\(name)")
-            }
-        } catch {
-            throw BundleError("cannot \(error.description)", fix: "check the permissions there")
+            try DurableFile.sync(folder: versions.path)
         }
     }
 
@@ -143,17 +150,5 @@ package struct Installation: Sendable {
         }
         try file.sync()
         try DurableFile.sync(folder: folder)
-    }
-}
-
-extension Fragment {
-    /// Removes the bundle: first its drop-in, which the manifest reads, then its files.
-    ///
-    /// The caller holds the lock of the configuration. It waits for the disk.
-    package func remove(from configuration: Configuration) throws(BundleError) {
-        let path = configuration.path(ofFragment: name)
-        guard unlink(path) == 0 else { throw DurableFile.failure("remove", path) }
-        try DurableFile.sync(folder: DurableFile.folder(of: path))
-        FileTree.remove(DurableFile.folder(of: configuration.absolute(folder)))
     }
 }

@@ -130,13 +130,25 @@ enum NewPlugin {
             """
             \(console.out.painted(.good)) \(place): a plugin in \(template.language). README.md says \
             more.
-              cd \(place)
+              cd \(word(place))
               \(template.build(name))
               bghost plugin check \(template.library(name))
               \(template.run(name))
 
             """
         )
+    }
+
+    /// A path as a shell takes it.
+    private static func word(_ path: String) -> String {
+        let plain = "/._-+,@%:=".utf8
+        let isPlain = path.utf8.allSatisfy { byte in
+            Unicode.Scalar(byte).properties.isAlphabetic && byte < 0x80
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || plain.contains(byte)
+        }
+        // Of a path that begins with a hyphen `cd` would read options.
+        let start = path.hasPrefix("-") ? "./" : ""
+        return start + (isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'")
     }
 
     private static func describe(

@@ -28,7 +28,7 @@ enum PluginRun {
     /// Runs the handler to its end, and returns the exit status.
     static func run(_ options: PluginRunOptions, _ console: Console) async throws -> Int32 {
         // From here on this command handles Ctrl-C, even while the plugin is loaded.
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         let library = try PluginPath.find(options.file)
         let debugger = try options.isDebugged ? RunDebugger(options.debugger, for: library) : nil
         var definition = PluginDefinition(

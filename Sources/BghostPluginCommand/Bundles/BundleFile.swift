@@ -8,6 +8,7 @@ internal import BghostLinux
 internal import BghostModel
 internal import BghostPlugin
 internal import BghostTrust
+internal import Glibc
 
 /// Opens bundles and keys that a command line names.
 enum BundleFile {
@@ -20,7 +21,12 @@ enum BundleFile {
         do throws(BundleError) {
             file = try HeldFile(path: path)
         } catch {
-            throw CommandFailure(error)
+            let isThere = access(path, F_OK) == 0
+            throw CommandFailure(
+                isThere ? .failure : .inputMissing,
+                TerminalText.escaped(error.message),
+                fix: TerminalText.escaped(error.fix)
+            )
         }
         do throws(BundleError) {
             return try Bundle(file)

@@ -56,29 +56,75 @@ struct BundleInstaller {
                 pluginsFolder: installed.map(pluginsFolder) ?? configuration.pluginsFolder
             )
         }
-        if fragment == installed { return .unchanged(fragment) }
-        // Before the question, so that a consent is not for nothing.
-        let manifest = try InstalledManifest.read(
-            options.config,
-            changes: [fragment.file: fragment.bytes],
-            refusal: "the manifest cannot have \(BundleFile.title(bundle))"
-        )
-        try ask(bundle, signature, from: installed, to: fragment)
         let installation = Installation(
             bundle,
             fragment,
             configuration,
             replacing: installed
         )
+        if installation.isDone { return .unchanged(fragment) }
+        // Before the question, so that a consent is not for nothing.
+        try bundled { () throws(BundleError) in try installation.requireFolder() }
+        let manifest = try manifest(with: fragment)
+        try ask(bundle, signature, from: installed, to: fragment)
+        let granted = try plugin(of: fragment, in: manifest)
+        let isOverridden = remark(granted, installation, configuration)
         do {
             try bundled { () throws(BundleError) in try installation.prepare() }
-            try await load(manifest, installation, bundle, configuration)
+            try await load(granted, manifest, installation, bundle, configuration)
+            // The question and the trial take time, in which another operator can change the manifest.
+            let present = try self.manifest(with: fragment)
+            // The key is in the drop-in already; only whether it is still trusted counts.
+            _ = try verify(bundle, present.signers, installed)
         } catch {
             installation.abandon()
             throw error
         }
-        try bundled { () throws(BundleError) in try installation.commit() }
+        try bundled { () throws(BundleError) in
+            try installation.commit(keeping: isOverridden ? granted.library : nil)
+        }
         return .done(fragment)
+    }
+
+    /// Reads the manifest as it is with the drop-in.
+    private func manifest(with fragment: Fragment) throws(CommandFailure) -> Manifest {
+        try InstalledManifest.read(
+            options.config,
+            changes: [fragment.file: fragment.bytes],
+            refusal: "the manifest cannot have \(fragment.name) \(fragment.version)"
+        )
+    }
+
+    /// The plugin as the whole manifest has it: another drop-in can override it.
+    private func plugin(
+        of fragment: Fragment,
+        in manifest: Manifest
+    ) throws(CommandFailure) -> PluginDefinition {
+        guard let plugin = manifest.plugins.first(where: { $0.name == fragment.name }) else {
+            throw CommandFailure(.internalError, "the manifest has no plugin \(fragment.name)")
+        }
+        return plugin
+    }
+
+    /// Says whether an operator's drop-in names another library than that of the bundle.
+    private func remark(
+        _ plugin: PluginDefinition,
+        _ installation: Installation,
+        _ configuration: Configuration
+    ) -> Bool {
+        let fragment = installation.fragment
+        guard plugin.sha256 != fragment.sha256,
+            configuration.absolute(plugin.library) != installation.library
+        else { return false }
+        consent.say(
+            "An `override` of \(fragment.name) names another library, which the daemon goes on to use:"
+                + " \(TerminalText.escaped(plugin.library))"
+        )
+        consent.say(
+            "  To use this version, write there \(TerminalText.escaped(fragment.folder))"
+                + "/\(TerminalText.escaped(fragment.library)), SHA-256 \(fragment.sha256)"
+        )
+        return true
     }
 
     private func requireState(_ installed: Fragment?, _ name: String) throws(CommandFailure) {
@@ -162,8 +208,10 @@ struct BundleInstaller {
         if let key = installed.key, key != fragment.key {
             reasons.append("its signer is another one")
         }
-        if VersionOrder.isOlder(fragment.version, than: installed.version) {
-            reasons.append("it is older than \(installed.version)")
+        switch VersionOrder(fragment.version, comparedWith: installed.version) {
+        case .older: reasons.append("it is older than \(installed.version)")
+        case .unknown: reasons.append("it may be older than \(installed.version)")
+        case .notOlder: break
         }
         consent.say("Compared with version \(installed.version), which is installed:")
         consent.show(difference)
@@ -176,15 +224,18 @@ struct BundleInstaller {
 
     /// Loads the plugin from its files, with what it is to be granted, in a temporary worker.
     private func load(
+        _ granted: PluginDefinition,
         _ manifest: Manifest,
         _ installation: Installation,
         _ bundle: Bundle,
         _ configuration: Configuration
     ) async throws {
         let description = bundle.description
-        guard let plugin = manifest.plugins.first(where: { $0.name == description.name }) else {
-            throw CommandFailure(.internalError, "the manifest has no plugin \(description.name)")
-        }
+        // The bundle's own library, also where an operator's drop-in still names another one.
+        var plugin = granted
+        plugin.library = installation.library
+        plugin.sha256 = installation.fragment.sha256
+        plugin.signedBy = nil
         let probe = PluginProbe(
             manifest,
             workerPath: try InstalledFiles.worker(),
@@ -246,18 +297,5 @@ extension BundleSignature {
     /// The trusted key whose owner signed; `nil` for others.
     fileprivate var key: TrustedKey? {
         if case .signed(let key) = self { key } else { nil }
-    }
-}
-
-/// The order of versions, as far as they are numbers with dots.
-enum VersionOrder {
-    /// Whether a version comes before another one; not if that cannot be told.
-    static func isOlder(_ version: String, than other: String) -> Bool {
-        let (first, second) = (numbers(version), numbers(other))
-        return first.lexicographicallyPrecedes(second)
-    }
-
-    private static func numbers(_ version: String) -> [Int] {
-        version.prefix { "0123456789.".contains($0) }.split(separator: ".").map { Int($0) ?? 0 }
     }
 }

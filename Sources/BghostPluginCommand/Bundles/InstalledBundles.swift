@@ -29,7 +29,17 @@ enum InstalledBundles {
             )
         }
         let configuration = InstalledManifest.configuration(config, plugins: nil)
-        let entries = configuration.names().map { entry($0, configuration) }
+        let names: [String]
+        do throws(BundleError) {
+            names = try configuration.names()
+        } catch {
+            throw CommandFailure(
+                .inputMissing,
+                TerminalText.escaped(error.message),
+                fix: TerminalText.escaped(error.fix)
+            )
+        }
+        let entries = names.map { entry($0, configuration) }
         guard !output.json else { return output.console.answer(json: json(entries)) }
         var table = TextTable(header: ["", "NAME", "VERSION", "SIGNED BY", "TASKS", ""])
         for entry in entries { table.add(row(entry, output.console.out)) }
@@ -103,14 +113,19 @@ enum InstalledBundles {
     }
 
     /// Removes a bundle unless the rest of the manifest needs it.
-    static func remove(_ name: String, _ config: String) throws -> Fragment {
+    ///
+    /// - Returns: its version; `nil` if only files were left of it.
+    static func remove(_ name: String, _ config: String) throws -> String? {
         let configuration = InstalledManifest.configuration(config, plugins: nil)
         do {
-            guard BundleName.isName(name) else { throw unknown(name, configuration) }
+            guard BundleName.isName(name) else { throw try unknown(name, configuration) }
             let lock = try configuration.lock()
             defer { withExtendedLifetime(lock) {} }
             guard let fragment = try configuration.fragment(name) else {
-                throw unknown(name, configuration)
+                guard configuration.removeLeftovers(of: name) else {
+                    throw try unknown(name, configuration)
+                }
+                return nil
             }
             _ = try InstalledManifest.read(
                 config,
@@ -118,14 +133,17 @@ enum InstalledBundles {
                 refusal: "the manifest still needs \(name), or has other errors"
             )
             try fragment.remove(from: configuration)
-            return fragment
+            return fragment.version
         } catch let error as BundleError {
             throw CommandFailure(error)
         }
     }
 
-    private static func unknown(_ name: String, _ configuration: Configuration) -> CommandFailure {
-        let names = configuration.names()
+    private static func unknown(
+        _ name: String,
+        _ configuration: Configuration
+    ) throws(BundleError) -> CommandFailure {
+        let names = try configuration.names()
         let shown = TerminalText.escaped(String(name.prefix(80)))
         let near = Spelling.nearest(to: name, among: names)
         return CommandFailure(

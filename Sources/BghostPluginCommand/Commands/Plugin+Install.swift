@@ -160,8 +160,9 @@ extension Plugin {
             abstract: "Install another version of an installed bundle.",
             discussion: """
                 It shows what changes. If the new version asks for more, has another signer or is \
-                older, it needs consent again; if it asks for the same or less, it does not. The key \
-                that signed the installed version goes on to be trusted.
+                older, or may be, it needs consent again; if it asks for the same or less, it does \
+                not. The key that signed the installed version goes on to be trusted. With the bundle \
+                that is installed, files that are missing or were changed are installed again.
                 """
         )
 
@@ -197,19 +198,19 @@ extension Plugin {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let removed = try InstalledBundles.remove(name, connection.manifest)
+            let version = try InstalledBundles.remove(name, connection.manifest)
             if output.json {
                 var writer = JSONWriter()
                 writer.object { writer in
                     writer.member("schema", "bghost.removed/1")
-                    writer.member("name", removed.name)
-                    writer.member("version", removed.version)
+                    writer.member("name", name)
+                    writer.member("version", version)
                 }
                 output.console.answer(json: writer.text)
             } else {
+                let title = version.map { "\(name) \($0)" } ?? name
                 output.console.answer(
-                    "\(output.console.out.painted(.good)) \(removed.name) \(removed.version) is"
-                        + " removed\n"
+                    "\(output.console.out.painted(.good)) \(title) is removed\n"
                 )
             }
             if reload { try await self.reload() }
