@@ -92,6 +92,7 @@ private struct SystemCall {
         case .lacksWhere(let index, let bits, let flags, let decisive):
             low(flags) & decisive == 0 || low(index) & bits == 0
         case .lacksOne(let index, let bits): low(index) & bits != bits
+        case .differs(let index, let bits, let value): low(index) & bits != value
         case .isOwnProcess(let index): low(index) == 77
         }
     }

@@ -80,6 +80,17 @@ import Testing
         arguments: [
             // pthread_create
             ("clone", [0x3D_0F00], true, true),
+            // The same without CLONE_FILES: a thread with a table of descriptors that the daemon does not see
+            ("clone", [0x3D_0B00], false, false),
+            ("clone", [0x0001_0000], false, false),
+            // CLOSE_RANGE_CLOEXEC, and CLOSE_RANGE_UNSHARE, which gives the thread such a table later
+            ("close_range", [3, 9, 0], true, true),
+            ("close_range", [3, 9, 4], true, true),
+            ("close_range", [3, 9, 2], false, false),
+            ("close_range", [3, 9, 6], false, false),
+            // A process that shares the table, and one with its own
+            ("clone", [0x511], false, true),
+            ("clone", [0x111], false, true),
             // fork
             ("clone", [0x120_0011], false, true),
             // vfork

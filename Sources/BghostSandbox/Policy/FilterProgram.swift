@@ -131,6 +131,10 @@ package struct FilterProgram: Equatable, Sendable {
             load(argument)
             emit(Code.and, bits)
             emit(Code.equals, bits, ifTrue: 0, ifFalse: 1)
+        case .differs(let argument, let bits, let value):
+            load(argument)
+            emit(Code.and, bits)
+            emit(Code.equals, value, ifTrue: 0, ifFalse: 1)
         case .isOwnProcess(let argument):
             load(argument)
             ownProcess.append(UInt16(instructions.count))

@@ -82,12 +82,20 @@ package struct SystemCallPolicy: Equatable, Sendable {
             rules["mprotect"] = .when([.lacks(2, Self.execute)])
             rules["pkey_mprotect"] = rules["mprotect"]
         }
+        // The daemon sees the table of descriptors of a process, which is that of its first thread: no other
+        // thread may have one of its own.
+        rules["close_range"] = .when([.lacks(2, Self.ownTable)])
         if startsProcesses {
             allow(Self.processes)
-            rules["clone"] = .when([.lacks(0, Self.namespaces)])
+            rules["clone"] = .when([
+                .lacks(0, Self.namespaces),
+                .differs(0, Self.thread | Self.sharedTable, from: Self.thread),
+            ])
             allow(["kill", "tkill", "tgkill"])
         } else {
-            rules["clone"] = .when([.has(0, 0x10000), .lacks(0, Self.namespaces)])
+            rules["clone"] = .when([
+                .has(0, Self.thread | Self.sharedTable), .lacks(0, Self.namespaces),
+            ])
             rules["kill"] = .when([.isOwnProcess(0)])
             rules["tgkill"] = .when([.isOwnProcess(0)])
         }
@@ -138,6 +146,13 @@ package struct SystemCallPolicy: Equatable, Sendable {
     /// MAP_HUGETLB.
     private static let mapHuge: UInt32 = 0x40000
 
+    /// CLONE_THREAD.
+    private static let thread: UInt32 = 0x10000
+    /// CLONE_FILES, which every C library and Go's runtime set for a thread.
+    private static let sharedTable: UInt32 = 0x400
+    /// CLOSE_RANGE_UNSHARE.
+    private static let ownTable: UInt32 = 2
+
     /// CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; CLONE_PTRACE; and
     /// CLONE_PARENT, which would create a child of the daemon.
     ///
@@ -170,7 +185,7 @@ package struct SystemCallPolicy: Equatable, Sendable {
 
     private static let files = [
         "read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev", "preadv2",
-        "pwritev2", "lseek", "close", "close_range", "dup", "dup2", "dup3", "flock",
+        "pwritev2", "lseek", "close", "dup", "dup2", "dup3", "flock",
         "stat", "lstat", "fstat", "newfstatat", "statx",
         "statfs", "fstatfs", "access", "faccessat", "faccessat2", "readlink", "readlinkat",
         "getdents", "getdents64", "getcwd", "chdir", "fchdir", "umask", "rmdir", "unlink",
@@ -257,6 +272,8 @@ package enum ArgumentRule: Equatable, Sendable {
     case lacksWhere(Int, UInt32, flags: Int, UInt32)
     /// Not all of these bits are set.
     case lacksOne(Int, UInt32)
+    /// Of these bits, not exactly the ones of `from` are set.
+    case differs(Int, UInt32, from: UInt32)
     /// It is the pid of the worker itself.
     case isOwnProcess(Int)
 }

@@ -215,6 +215,25 @@ ACT(user_namespace) {
   if (child == 0) _exit(0);
   return waited(child);
 }
+/* Open files of a table that is not the first thread's are not seen in /proc/PID/fd. */
+static void *unshare_table(void *error) {
+  *(int *)error = result(syscall(SYS_close_range, ~0u - 1, ~0u, 2u));
+  return error;
+}
+ACT(unshared_table) {
+  IGNORED;
+  pthread_t thread;
+  int       refusal = 0, error = pthread_create(&thread, 0, unshare_table, &refusal);
+  if (error) return error;
+  pthread_join(thread, 0);
+  return refusal;
+}
+ACT(thread_of_own_table) {
+  IGNORED;
+  /* The kernel refuses a thread without CLONE_VM after the filter has answered, so none is made. */
+  int error = result(syscall(SYS_clone, CLONE_THREAD | CLONE_SIGHAND, 0, 0, 0, 0));
+  return error == EINVAL ? 0 : error;
+}
 ACT(enter_namespace) {
   IGNORED;
   int fd = open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC);

@@ -27,7 +27,7 @@ static const struct act {
   NAME(shared_device), NAME(set_id_node), NAME(set_id_fifo), NAME(file_handle), NAME(lease),
   NAME(huge_pages), NAME(secret_memory), NAME(semaphores), NAME(messages), NAME(message_queue),
   NAME(pipe_size), NAME(lent_pages), NAME(own_memory), NAME(terminal), NAME(add_key),
-  NAME(performance), NAME(watch_mounts),
+  NAME(performance), NAME(watch_mounts), NAME(unshared_table), NAME(thread_of_own_table),
   NAME(ask_socket), NAME(ask_from_child), NAME(ask_from_orphan),
 };
 

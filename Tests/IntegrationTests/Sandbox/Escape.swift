@@ -100,6 +100,8 @@ struct Escape: Sendable {
         // Parts of the kernel
         Escape("namespaces"),
         Escape("user_namespace"),
+        Escape("unshared_table"),
+        Escape("thread_of_own_table"),
         Escape("enter_namespace", "", .none, ["EPERM"]),
         Escape("memory_file"),
         Escape("shared_memory"),
