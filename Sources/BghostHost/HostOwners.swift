@@ -50,7 +50,10 @@ struct HostOwners {
         self.store = store
         loop = LoopMeter(reactor)
         family = ProcessFamily(isSubreaper: configuration.isSubreaper)
-        let manifest = CurrentManifest(configuration.manifest)
+        let manifest = CurrentManifest(
+            configuration.manifest,
+            dataFolder: services.state.dataFolder
+        )
         self.manifest = manifest
         executors = ExecutorTable(after: configuration.lastSerial)
         commits = CommitQueue(
@@ -152,8 +155,10 @@ struct HostOwners {
             checkpoints,
             clock,
             reactor: reactor,
-            configuration: configuration
-        ) { manifest.value.host.timeZone }
+            configuration: configuration,
+            writable: { manifest.writable },
+            zone: { manifest.value.host.timeZone }
+        )
         let crashes = CrashRegistry(
             limits: configuration.timeouts.crashes,
             loadBackoff: configuration.timeouts.loadBackoff,

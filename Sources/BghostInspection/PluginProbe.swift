@@ -20,6 +20,7 @@ package struct PluginProbe: Sendable {
     private let manifestDirectory: String
     private let manifest: Manifest
     private let allowsUntrustedFiles: Bool
+    private let dataFolder: String?
     /// The sandbox layers that every plugin requires.
     private var required: Set<SandboxLayer> { manifest.host.require }
     /// The time limit for a load, in milliseconds.
@@ -27,15 +28,20 @@ package struct PluginProbe: Sendable {
 
     /// Prepares probes of the plugins of a manifest.
     ///
-    /// - Parameter allowsUntrustedFiles: whether plugins may be in places that other users could change.
+    /// - Parameters:
+    ///   - allowsUntrustedFiles: whether plugins may be in places that other users could change.
+    ///   - dataFolder: the folder of the plugins' data directories; `nil` if only the manifest names it.
     package init(
         _ manifest: Manifest,
         workerPath: String,
         pluginPath: [String],
         manifestDirectory: String,
-        allowsUntrustedFiles: Bool
+        allowsUntrustedFiles: Bool,
+        dataFolder: String? = nil
     ) {
         self.manifest = manifest
+        self.dataFolder =
+            dataFolder ?? manifest.host.stateDirectory.map { "\($0)/\(StateDirectory.dataName)" }
         self.workerPath = workerPath
         self.pluginPath = pluginPath
         self.manifestDirectory = manifestDirectory
@@ -139,6 +145,10 @@ package struct PluginProbe: Sendable {
                 library: path,
                 needed: found.libraries.map(\.path),
                 dataDirectory: nil,
+                writable: WritableTrees(
+                    (manifest.plugins + [plugin]).flatMap(\.permissions.write),
+                    dataFolder: dataFolder
+                ),
                 required: required.union(plugin.require)
             )
         )

@@ -82,9 +82,12 @@ package final class StateDirectory: Sendable {
         }
     }
 
+    /// The folder of the data directories.
+    package var dataFolder: String { "\(path)/\(Self.dataName)" }
+
     /// The data directory of a plugin, which is created if it does not exist.
     package func dataDirectory(of plugin: String) throws(HostError) -> String {
-        let path = "\(path)/\(Self.dataName)/\(plugin)"
+        let path = "\(dataFolder)/\(plugin)"
         try Self.makeDirectory(path)
         return path
     }

@@ -21,6 +21,7 @@
 #define RECURSIVE 0x8000u
 #define EMPTY_PATH 0x1000u
 #define MOVE_FROM_EMPTY_PATH 4u
+#define MOVE_TO_EMPTY_PATH 0x40u
 #define ATTRIBUTE_ID_MAP 0x100000u
 
 int bgs_unshare(int what) { return unshare(what) < 0 ? -errno : 0; }
@@ -115,6 +116,12 @@ int bgs_tree_copy(const char *path) {
   return fd < 0 ? -errno : (int)fd;
 }
 
+int bgs_tree_copy_of(int place) {
+  unsigned flags = TREE_CLONE | RECURSIVE | EMPTY_PATH | (unsigned)O_CLOEXEC;
+  long     fd = syscall(OPEN_TREE, place, "", flags);
+  return fd < 0 ? -errno : (int)fd;
+}
+
 static int set_attributes(int tree, uint64_t attributes, uint64_t owners) {
   uint64_t change[4] = { attributes, 0, 0, owners };
   return syscall(MOUNT_SETATTR, tree, "", EMPTY_PATH | RECURSIVE, change, sizeof change) < 0 ? -errno
@@ -129,6 +136,11 @@ int bgs_tree_map_owners(int tree, int owners) {
 
 int bgs_tree_attach(int tree, const char *where) {
   return syscall(MOVE_MOUNT, tree, "", AT_FDCWD, where, MOVE_FROM_EMPTY_PATH) < 0 ? -errno : 0;
+}
+
+int bgs_tree_attach_at(int tree, int place) {
+  unsigned flags = MOVE_FROM_EMPTY_PATH | MOVE_TO_EMPTY_PATH;
+  return syscall(MOVE_MOUNT, tree, "", place, "", flags) < 0 ? -errno : 0;
 }
 
 int bgs_enter_root(const char *where) {

@@ -2,7 +2,6 @@
 #include "bghost_sandbox.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <linux/filter.h>
 #include <sys/prctl.h>
@@ -37,11 +36,6 @@ int bgs_landlock_create(uint64_t files, uint64_t network, uint64_t scopes) {
   size_t size = scopes ? 24 : network ? 16 : 8;
   long rules = syscall(LANDLOCK_CREATE, handled, size, 0u);
   return rules < 0 ? -errno : (int)rules;
-}
-
-int bgs_landlock_path(const char *path) {
-  int fd = open(path, O_PATH | O_CLOEXEC);
-  return fd < 0 ? -errno : fd;
 }
 
 int bgs_landlock_allow(int rules, int path, uint64_t rights) {

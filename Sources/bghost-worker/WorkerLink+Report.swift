@@ -6,7 +6,7 @@ internal import BghostWire
 internal import CBghostSystem
 
 extension WorkerLink {
-    /// Reports the state of the sandbox, and ends the process if a required layer is missing.
+    /// Reports the state of the sandbox, and ends the process if a required layer is missing or the plugin would be root.
     ///
     /// No plugin code is in the process yet, so the daemon can trust the report.
     func report(_ sandbox: WorkerSandbox, _ configuration: Configure) {
@@ -19,6 +19,9 @@ extension WorkerLink {
                 ? sandbox.trials.map { Confined.Trial(name: $0.name, error: $0.error) } : []
         )
         send { confined.write(to: &$0) }
+        if let refusal = sandbox.refusal, configuration.code != .nothing {
+            refuse("sandbox", refusal + "; `bghost doctor` says more")
+        }
         let required = SandboxLayer.layers(in: configuration.confinement.required)
         let unmet = required.compactMap { layer -> String? in
             let standing = sandbox.layerStates.first { $0.layer == layer }

@@ -119,6 +119,15 @@ import Testing
         #expect(access(profile, "/x") == [.read, .write, .named, .owned])
     }
 
+    @Test func `A worker gets the folders that plugins may write, beside its grants`() {
+        let profile = Self.profile(Permissions(read: ["/r"], write: ["/w", "/w/p"]))
+        let trees = profile.message.filter(\.access.isOfTrees)
+        #expect(trees.map(\.path) == ["/state/data/a", "/w"])
+        #expect(trees.allSatisfy { $0.access == .tree })
+        #expect(profile.message.filter { !$0.access.isOfTrees } == profile.grants)
+        #expect(profile.grants.allSatisfy { !$0.access.isOfTrees })
+    }
+
     @Test func `A nested path follows its parent`() {
         let profile = Self.profile(Permissions(read: ["/a/b", "/a", "/a/b/c"]))
         let paths = profile.grants.map(\.path)

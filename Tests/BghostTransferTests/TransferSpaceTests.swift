@@ -11,57 +11,23 @@ import Testing
 
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct TransferSpaceTests {
-    /// A small file system of its own, in a mount namespace that only its descriptor knows of.
+    /// A small file system of its own; a path through a descriptor would have a link, which is not followed.
     private final class SmallDisk: Sendable {
-        let descriptor: Int32
+        private let folder: TemporaryDirectory
 
-        init?(bytes: Int) {
-            // On a thread that ends after it: what is mounted is mounted for that thread only.
-            let mounter = Mounter(bytes: bytes)
-            var thread = pthread_t()
-            let code = pthread_create(
-                &thread,
-                nil,
-                { context in
-                    guard let context else { return nil }
-                    Unmanaged<Mounter>.fromOpaque(context).takeUnretainedValue().mount()
-                    return nil
-                },
-                Unmanaged.passUnretained(mounter).toOpaque()
-            )
-            guard code == 0, pthread_join(thread, nil) == 0, mounter.descriptor >= 0 else {
+        init?(bytes: Int) throws {
+            folder = try TemporaryDirectory()
+            guard Glibc.mount("none", folder.path, "tmpfs", 0, "size=\(bytes)") == 0 else {
                 return nil
             }
-            descriptor = mounter.descriptor
         }
 
-        deinit { close(descriptor) }
-
-        /// A path of it that this process can open.
-        var path: String { "/proc/self/fd/\(descriptor)" }
-
-        private final class Mounter {
-            let bytes: Int
-            var descriptor: Int32 = -1
-
-            init(bytes: Int) {
-                self.bytes = bytes
-            }
-
-            func mount() {
-                let newMountNamespace: Int32 = 0x2_0000
-                let recursive = UInt(0x4000)
-                let isPrivate = UInt(1 << 18)
-                // The importer hides it.
-                guard let symbol = dlsym(nil, "unshare") else { return }
-                let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
-                guard unshare(newMountNamespace) == 0,
-                    Glibc.mount("none", "/", nil, recursive | isPrivate, nil) == 0,
-                    Glibc.mount("none", "/tmp", "tmpfs", 0, "size=\(bytes)") == 0
-                else { return }
-                descriptor = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            }
+        deinit {
+            let detached: Int32 = 2
+            umount2(folder.path, detached)
         }
+
+        var path: String { folder.path }
     }
 
     private static let mayMount =
@@ -71,7 +37,7 @@ struct TransferSpaceTests {
     func `A transfer waits for room on a full disk`() async throws {
         let content = sample(1 << 20)
         let host = FileHost(content)
-        let disk = try #require(SmallDisk(bytes: 1_600_000))
+        let disk = try #require(try SmallDisk(bytes: 1_600_000))
         let ballast = "\(disk.path)/ballast"
         try File.write([UInt8](repeating: 1, count: 1_200_000), to: ballast)
         try await withRawServer { request, responder in

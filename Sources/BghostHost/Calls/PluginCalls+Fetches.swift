@@ -2,6 +2,7 @@
 
 internal import BghostBase
 internal import BghostDispatch
+internal import BghostLinux
 internal import BghostModel
 internal import BghostServices
 internal import BghostStore
@@ -22,7 +23,7 @@ extension PluginCalls {
         var request: FetchRequest
         do throws(FetchFailure) {
             guard share.reserve(fetch.heldBytes) else { throw FetchFailure.noRoom }
-            request = try FetchRequest(fetch, readable: executor.plugin.readable)
+            request = try FetchRequest(fetch, readable: executor.plugin.readable, among: writable())
         } catch {
             fetchEnded(call.number, executor.serial, .failure(error))
             return
@@ -126,7 +127,11 @@ extension FetchCall {
 
 extension FetchRequest {
     /// Converts a worker's call; the fetch opens its file on another thread.
-    fileprivate init(_ call: FetchCall, readable: [String]) throws(FetchFailure) {
+    fileprivate init(
+        _ call: FetchCall,
+        readable: [String],
+        among trees: WritableTrees
+    ) throws(FetchFailure) {
         var headers: [(String, String)] = []
         for line in call.headers.split(separator: "\n", omittingEmptySubsequences: true) {
             guard let colon = line.firstIndex(of: ":") else {
@@ -140,7 +145,7 @@ extension FetchRequest {
             guard call.body.isEmpty else {
                 throw .badFile(reason: "the fetch has both a body and a file for it")
             }
-            body = .path(call.bodyFile, readable: readable)
+            body = .path(call.bodyFile, readable: readable, among: trees)
         } else {
             body = call.body.isEmpty ? .none : .bytes(call.body)
         }

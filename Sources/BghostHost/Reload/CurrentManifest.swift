@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostLinux
 internal import BghostModel
 internal import Glibc
 
@@ -12,14 +13,21 @@ final class CurrentManifest {
     /// The number of manifests that were in force before.
     private(set) var replacements = 0
 
-    init(_ first: Manifest) {
+    /// The folders that its plugins may write.
+    private(set) var writable: WritableTrees
+    private let dataFolder: String
+
+    init(_ first: Manifest, dataFolder: String) {
         value = first
+        self.dataFolder = dataFolder
+        writable = WritableTrees(first, dataFolder: dataFolder)
     }
 
     /// Replaces the manifest, and returns the one before.
     func replace(with manifest: Manifest) -> Manifest {
         defer {
             value = manifest
+            writable = WritableTrees(manifest, dataFolder: dataFolder)
             replacements += 1
         }
         return value

@@ -151,6 +151,7 @@ final class TransferCoordinator {
     /// The hosts, files and disk space that the transfers of each plugin may use.
     private func transferAccesses() -> [String: TransferAccess] {
         var accesses: [String: TransferAccess] = [:]
+        let trees = WritableTrees(manifest(), dataFolder: state.dataFolder)
         for plugin in manifest().plugins {
             // If the directory cannot be created, the inspection of the plugin reports the problem.
             guard let data = try? state.dataDirectory(of: plugin.name) else { continue }
@@ -158,6 +159,7 @@ final class TransferCoordinator {
             accesses[plugin.name] = TransferAccess(
                 writable: permissions.write + [data],
                 readable: permissions.read + permissions.write + [data],
+                among: trees,
                 room: room(of: plugin, in: data)
             ) { host, port in
                 permissions.network.contains { $0.allows(host: host, port: port) }

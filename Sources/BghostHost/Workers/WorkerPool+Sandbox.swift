@@ -10,9 +10,10 @@ internal import BghostServices
 internal import BghostWire
 
 extension WorkerPool {
-    /// The sandbox of a plugin's workers, computed at the first use.
+    /// The sandbox of a plugin's workers, computed at the first use, and again when plugins may write other
+    /// folders than before.
     func sandboxSpec(of plugin: PluginSlot) -> SandboxSpec {
-        if let sandboxSpec = plugin.sandboxSpec { return sandboxSpec }
+        if let known = plugin.sandboxSpec, known.writable == manifest.writable { return known }
         let path = plugin.path ?? plugin.library
         var profile = SandboxProfile(
             plugin.permissions,
@@ -20,6 +21,7 @@ extension WorkerPool {
             library: path,
             needed: plugin.libraries.map(\.path),
             dataDirectory: plugin.dataDirectory,
+            writable: manifest.writable,
             isFunction: plugin.isFunction,
             required: plugin.require.union(manifest.value.host.require),
             kernelCountsMemory: controlGroup?.controllers.contains("memory") ?? false
@@ -52,7 +54,8 @@ extension WorkerPool {
             log.write(
                 .warning,
                 "sandbox.absent",
-                "\(PrintableText.escaped(path)) is granted and cannot be had; its workers do without",
+                "\(PrintableText.escaped(path)) is granted and cannot be had: it is not there, or a link on its"
+                    + " way lies where a plugin may write; its workers do without",
                 plugin: plugin.name
             )
         }

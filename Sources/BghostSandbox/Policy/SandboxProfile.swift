@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostLinux
 package import BghostModel
 
 /// The permissions of a worker, computed from the manifest before the worker exists.
@@ -21,6 +22,13 @@ package struct SandboxProfile: Equatable, Sendable {
         static let owned = Access(rawValue: 16)
         /// Its files may not be executed or mapped as code.
         static let noCode = Access(rawValue: 32)
+        /// Grants nothing: a folder that some plugin may write.
+        static let tree = Access(rawValue: 64)
+        /// Grants nothing: a folder whose entries are such folders.
+        static let treesInside = Access(rawValue: 128)
+
+        /// Whether it only says what plugins may write.
+        var isOfTrees: Bool { !isDisjoint(with: [.tree, .treesInside]) }
     }
 
     package struct Grant: Equatable, Sendable {
@@ -36,6 +44,8 @@ package struct SandboxProfile: Equatable, Sendable {
 
     /// In the order in which they are applied: a path inside another one follows it.
     var grants: [Grant]
+    /// The folders that plugins may write, in which no link decides what is granted.
+    let writable: WritableTrees
     package var wanted: Set<SandboxLayer>
     /// The layers without which the worker must not run.
     var required: Set<SandboxLayer>
@@ -43,13 +53,16 @@ package struct SandboxProfile: Equatable, Sendable {
     /// The maximum size of its private `/tmp`, bytes.
     var scratchBytes: UInt64
 
-    /// - Parameter kernelCountsMemory: whether a memory controller of the kernel enforces the worker's limit.
+    /// - Parameters:
+    ///   - writable: the folders that all plugins of the manifest may write; `nil` for those of this one.
+    ///   - kernelCountsMemory: whether a memory controller of the kernel enforces the worker's limit.
     package init(
         _ permissions: Permissions,
         limits: WorkerLimits,
         library: String,
         needed: [String] = [],
         dataDirectory: String?,
+        writable: WritableTrees? = nil,
         isFunction: Bool = false,
         required: Set<SandboxLayer> = [],
         kernelCountsMemory: Bool = false
@@ -89,6 +102,8 @@ package struct SandboxProfile: Equatable, Sendable {
         }
         if let dataDirectory { grant([dataDirectory], [.read, .write, .named, .owned]) }
         grants = found.map { Grant($0.key, $0.value) }.sorted { $0.path < $1.path }
+        self.writable =
+            writable ?? WritableTrees(permissions.write + (dataDirectory.map { [$0] } ?? []))
         self.required = required
         scratchBytes = 16 << 20
         wanted = Set(SandboxLayer.allCases)
@@ -119,4 +134,22 @@ package struct SandboxProfile: Equatable, Sendable {
         "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf",
         "/etc/services", "/etc/protocols", "/etc/ssl",
     ]
+}
+
+extension SandboxProfile {
+    /// The grants, and the folders that plugins may write, as a worker gets them.
+    var message: [Grant] {
+        grants + writable.granted.map { Grant($0, .tree) }
+            + (writable.dataFolder.map { [Grant($0, .treesInside)] } ?? [])
+    }
+}
+
+extension WritableTrees {
+    /// The folders among the grants that a worker got.
+    init(_ grants: [SandboxProfile.Grant]) {
+        self.init(
+            grants.filter { $0.access.contains(.tree) }.map(\.path),
+            dataFolder: grants.first { $0.access.contains(.treesInside) }?.path
+        )
+    }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostLinux
 internal import BghostModel
 internal import CBghostSystem
 internal import Glibc
 
 /// Landlock: the kernel's rules about paths, TCP ports, signals and abstract sockets.
-enum PathRules {
+struct PathRules {
     /// `LANDLOCK_ACCESS_FS_*`.
     ///
     /// Defined here since the kernel may know more rights than the system's headers.
@@ -22,15 +23,30 @@ enum PathRules {
         static let ofFiles = execute | writeFile | readFile | truncate | control
     }
 
-    /// Applies rules that permit these paths and no others.
+    /// The descriptor of the rules, or why there are none, as a negative `errno`.
+    private let rules: Int32
+    private let version: Int32
+    private let handled: UInt64
+
+    /// Makes rules that permit nothing yet.
     ///
     /// - Parameter forbidsNetwork: whether TCP is denied as well.
+    init(forbidsNetwork: Bool) {
+        version = bgs_landlock_version()
+        handled = Self.handledRights(version)
+        rules =
+            version > 0
+            ? bgs_landlock_create(
+                handled,
+                version >= 4 && forbidsNetwork ? UInt64(BGS_LANDLOCK_TCP) : 0,
+                version >= 6 ? UInt64(BGS_LANDLOCK_SCOPES) : 0
+            ) : -ENOSYS
+    }
+
+    /// Applies the rules, which permit what was allowed and nothing else, and gives them up.
+    ///
     /// - Returns: whether the layer is in force, or why it is missing.
-    static func apply(
-        _ grants: [SandboxProfile.Grant],
-        forbidsNetwork: Bool
-    ) -> LayerStanding {
-        let version = bgs_landlock_version()
+    func apply() -> LayerStanding {
         guard version > 0 else {
             let reason =
                 -version == EOPNOTSUPP
@@ -38,18 +54,11 @@ enum PathRules {
                 : "the kernel has none (\(reasonText(version))); Linux 5.13 or later has"
             return LayerStanding(.landlock, .missing, reason)
         }
-        let handled = handledRights(version)
-        let rules = bgs_landlock_create(
-            handled,
-            version >= 4 && forbidsNetwork ? UInt64(BGS_LANDLOCK_TCP) : 0,
-            version >= 6 ? UInt64(BGS_LANDLOCK_SCOPES) : 0
-        )
         guard rules >= 0 else { return LayerStanding(.landlock, .missing, reasonText(rules)) }
         defer { close(rules) }
-        for grant in grants { allow(grant, rules, handled) }
         let result = bgs_landlock_restrict(rules)
         guard result == 0 else { return LayerStanding(.landlock, .missing, reasonText(result)) }
-        return LayerStanding(.landlock, .holds, detail(version))
+        return LayerStanding(.landlock, .holds, Self.detail(version))
     }
 
     private static func detail(_ version: Int32) -> String {
@@ -69,25 +78,25 @@ enum PathRules {
         return rights
     }
 
-    private static func allow(
-        _ grant: SandboxProfile.Grant,
-        _ rules: Int32,
-        _ handled: UInt64
-    ) {
-        let path = bgs_landlock_path(grant.path)
-        guard path >= 0 else { return }
-        defer { close(path) }
+    /// Permits a path of the worker itself, if it is there.
+    func allow(_ grant: SandboxProfile.Grant) {
+        guard let found = GrantedPath(grant, among: WritableTrees()) else { return }
+        defer { close(found.fd) }
+        allow(found.fd, grant.access, isFolder: found.isFolder)
+    }
+
+    /// Permits a file or folder that is open.
+    func allow(_ path: Int32, _ access: SandboxProfile.Access, isFolder: Bool) {
+        guard rules >= 0 else { return }
         var rights: UInt64 = 0
-        if grant.access.contains(.read) { rights |= Right.readFile | Right.readFolder }
-        if grant.access.contains(.execute) { rights |= Right.execute }
-        if grant.access.contains(.write) {
+        if access.contains(.read) { rights |= Right.readFile | Right.readFolder }
+        if access.contains(.execute) { rights |= Right.execute }
+        if access.contains(.write) {
             rights |=
                 ~(Right.execute | Right.readFile | Right.readFolder | Right.makeDevice
                 | Right.makeSocket | Right.control)
         }
-        var status = stat()
-        guard fstat(path, &status) == 0 else { return }
-        if status.st_mode & S_IFMT != S_IFDIR { rights &= Right.ofFiles }
+        if !isFolder { rights &= Right.ofFiles }
         // If a right cannot be granted, the worker finds the path closed.
         _ = bgs_landlock_allow(rules, path, rights & handled)
     }

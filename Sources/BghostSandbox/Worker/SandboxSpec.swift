@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BghostBase
-internal import BghostLinux
+package import BghostLinux
 package import BghostModel
 package import BghostWire
 internal import Glibc
@@ -9,6 +9,8 @@ internal import Glibc
 /// The sandbox of the workers of one plugin, computed once for all of them.
 package final class SandboxSpec {
     package let message: Confinement
+    /// The folders that plugins may write.
+    package let writable: WritableTrees
     /// A user namespace for id-mapped mounts in which the plugin's user owns the files of root.
     private let owners: Descriptor
     /// Whether workers may share a network namespace: without capabilities they cannot change it.
@@ -22,6 +24,7 @@ package final class SandboxSpec {
     ///   - profile: what the plugin's workers may do.
     ///   - user: the user of the workers if the daemon is root; 0 keeps the daemon's user.
     package init(_ profile: SandboxProfile, user: UInt32) {
+        writable = profile.writable
         let isRoot = geteuid() == 0
         let map = isRoot && user != 0 ? OwnerMap.make(user) : -1
         // A worker expects a descriptor in this position in any case.
@@ -36,7 +39,7 @@ package final class SandboxSpec {
             wanted: SandboxLayer.bits(profile.wanted),
             required: SandboxLayer.bits(profile.required),
             user: isRoot && map >= 0 ? user : 0,
-            grants: profile.grants.map {
+            grants: profile.message.map {
                 Confinement.Grant(path: $0.path, access: $0.access.rawValue)
             },
             scratchBytes: profile.scratchBytes,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostLinux
 package import BghostModel
 internal import CBghostSystem
 internal import Glibc
@@ -17,6 +18,8 @@ package struct WorkerSandbox {
         /// The user to become; 0 keeps the current one.
         var user: UInt32
         var grants: [SandboxProfile.Grant]
+        /// The folders that plugins may write.
+        var writable: WritableTrees
         var scratchBytes: UInt64
         var filter: (bytes: [UInt8], ownProcess: [UInt16])
         var filterAmongFiles: (bytes: [UInt8], ownProcess: [UInt16])
@@ -43,7 +46,8 @@ package struct WorkerSandbox {
         ) {
             self.wanted = wanted
             self.user = user
-            self.grants = grants
+            self.grants = grants.filter { !$0.access.isOfTrees }
+            writable = WritableTrees(grants)
             self.scratchBytes = scratchBytes
             self.filter = filter
             self.filterAmongFiles = filterAmongFiles
@@ -62,8 +66,13 @@ package struct WorkerSandbox {
     package var hasPrivateFiles: Bool { hasFiles }
     /// The state of each layer.
     package private(set) var layerStates: [LayerStanding] = []
-    /// Paths that the manifest grants and that do not exist.
-    package var absent: [String] { files.absent }
+    /// Paths that the manifest grants and that cannot be had.
+    package private(set) var absent: [String] = []
+    /// Why no plugin may be loaded, whatever its manifest requires; `nil` if it may.
+    package private(set) var refusal: String?
+    /// What the private file system lacks though the machine can have one.
+    private var fault: String?
+    private var rules: PathRules?
 
     /// Attempts the acts that the sandbox must prevent; returns for each the `errno` that stopped
     /// it, or 0.
@@ -86,6 +95,8 @@ package struct WorkerSandbox {
     package static func enter(_ order: Order, limits: () -> Void) -> WorkerSandbox {
         var sandbox = WorkerSandbox(order)
         sandbox.separate()
+        // Before the limit of descriptors is set, which need not suffice for as many as there are grants.
+        sandbox.permitPaths()
         limits()
         guard !order.wanted.isEmpty else { return sandbox }
         sandbox.lowerRights()
@@ -143,8 +154,9 @@ package struct WorkerSandbox {
 
     private mutating func enterFiles(_ unshared: Int32, _ advice: String) {
         guard unshared == 0 else { return note(.mounts, unshared, advice: advice) }
-        let fault = files.enter(
+        fault = files.enter(
             order.grants,
+            among: order.writable,
             owners: isRoot && wants(.user) && order.user != 0 ? order.owners : -1,
             bytes: order.scratchBytes,
             holdsCode: !wants(.writeXorExecute)
@@ -161,6 +173,27 @@ package struct WorkerSandbox {
 
     // MARK: Rights
 
+    /// Makes the rules of paths from what is mounted, or without mounts from the granted paths.
+    private mutating func permitPaths() {
+        defer { files.closeTrees() }
+        absent = hasFiles ? files.absent : []
+        guard wants(.landlock) else { return }
+        let rules = PathRules(forbidsNetwork: wants(.network))
+        self.rules = rules
+        for tree in files.trees {
+            rules.allow(tree.fd, tree.grant.access, isFolder: tree.isFolder)
+        }
+        for grant in hasFiles ? [] : order.grants {
+            guard let found = GrantedPath(grant, among: order.writable) else {
+                if grant.access.contains(.named) { absent.append(grant.path) }
+                continue
+            }
+            rules.allow(found.fd, grant.access, isFolder: found.isFolder)
+            close(found.fd)
+        }
+        for grant in ownPlaces { rules.allow(grant) }
+    }
+
     private mutating func lowerRights() {
         // Without an owner map the plugin could not use its own data under another user.
         let mayChangeUser = isRoot && hasFiles && files.mapsOwners && order.user != 0
@@ -170,9 +203,14 @@ package struct WorkerSandbox {
                 let result = bgs_become_user(order.user)
                 hasUser = result == 0
                 note(.user, result, "user \(order.user)")
+                if !hasUser { fault = "changing the user: \(reasonText(result))" }
             } else {
                 layerStates.append(LayerStanding(.user, .missing, whyNoUser))
             }
+        }
+        if isRoot, wants(.user), order.user != 0, !hasUser, let fault {
+            refusal =
+                "its worker would run as root, though this machine can give it a user: \(fault)"
         }
         if wants(.processes) {
             let isHidden = files.hidesProcesses && hasUser
@@ -206,12 +244,7 @@ package struct WorkerSandbox {
         if wants(.noNewPrivileges) { note(.noNewPrivileges, bgs_no_new_privileges()) }
         let hasKernelRule = wants(.writeXorExecute) ? bgs_no_writable_code() : 0
         if wants(.landlock) {
-            layerStates.append(
-                PathRules.apply(
-                    order.grants + ownPlaces,
-                    forbidsNetwork: wants(.network)
-                )
-            )
+            layerStates.append((rules ?? PathRules(forbidsNetwork: wants(.network))).apply())
         }
         if wants(.seccomp) {
             // While root's capabilities remain, extended attributes of files can give programs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import BghostLinux
+package import BghostLinux
 internal import BghostTransferRules
 internal import Glibc
 
@@ -13,6 +13,8 @@ package struct TransferAccess: Sendable {
     var writable: [String]
     /// Absolute folders and files that may be uploaded.
     var readable: [String]
+    /// The folders that plugins may write; no link in them is followed on the way to those above.
+    var trees: WritableTrees
     /// Whether a host (lower case, IPv6 addresses without brackets) and port may be reached.
     ///
     /// It is called on any thread and must not block.
@@ -23,11 +25,13 @@ package struct TransferAccess: Sendable {
     package init(
         writable: [String],
         readable: [String],
+        among trees: WritableTrees? = nil,
         room: DataRoom? = nil,
         permits: @escaping @Sendable (_ host: String, _ port: UInt16) -> Bool
     ) {
         self.writable = writable
         self.readable = readable
+        self.trees = trees ?? WritableTrees(writable)
         self.room = room
         self.permits = permits
     }
@@ -41,9 +45,9 @@ package struct TransferAccess: Sendable {
         for granted in readable {
             let result: Result<Int32, SystemError>
             if path == granted {
-                result = ConfinedFile.open(path)
+                result = ConfinedFile.open(path, among: trees)
             } else if let rest = Self.rest(of: path, below: granted) {
-                result = ConfinedFile.open(rest, below: granted)
+                result = ConfinedFile.open(rest, below: granted, among: trees)
             } else {
                 continue
             }
@@ -74,7 +78,7 @@ package struct TransferAccess: Sendable {
             let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
             guard let name = parts.last, Self.isName(name) else { break }
             let folder = parts.count == 1 ? "." : parts.dropLast().joined(separator: "/")
-            switch ConfinedFile.open(folder, below: granted) {
+            switch ConfinedFile.open(folder, below: granted, among: trees) {
             case .success(let descriptor): return (descriptor, String(name))
             case .failure(let error): throw Self.fault(path, error)
             }

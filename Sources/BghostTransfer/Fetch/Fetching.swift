@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BghostLinux
+
 /// Performs HTTP exchanges for plugins, within each plugin's permissions.
 package protocol Fetching: Sendable {
     /// Sends one request, follows its redirects and collects the response.
@@ -84,8 +86,9 @@ package enum FetchBody: Sendable {
     case file(UploadFile)
     /// The same, of a file that is opened when the fetch starts, on a thread that may wait for a disk.
     ///
-    /// `readable` are the files and folders that the plugin may read.
-    case path(String, readable: [String])
+    /// `readable` are the files and folders that the plugin may read; no link in the folders that plugins may
+    /// write is followed on the way to them.
+    case path(String, readable: [String], among: WritableTrees = WritableTrees())
 }
 
 /// An HTTP response.

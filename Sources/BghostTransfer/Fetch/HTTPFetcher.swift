@@ -81,8 +81,10 @@ package final class HTTPFetcher: Fetching {
         do {
             var outgoing = first
             var content = request.body
-            if case .path(let path, let readable) = content {
-                content = .file(try await PermittedFile.openOnDisk(path, within: readable))
+            if case .path(let path, let readable, let trees) = content {
+                content = .file(
+                    try await PermittedFile.openOnDisk(path, within: readable, among: trees)
+                )
             }
             if case .file(let file) = content {
                 outgoing = outgoing.carrying(try body(of: request, file))

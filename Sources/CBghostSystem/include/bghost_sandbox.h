@@ -36,8 +36,7 @@ int bgs_landlock_version(void);
 /* Creates a ruleset that handles these rights; the kernel denies each of them where no rule permits
  * it. */
 int bgs_landlock_create(uint64_t files, uint64_t network, uint64_t scopes);
-/* Opens a path for a rule, without the right to read it. */
-int bgs_landlock_path(const char *path);
+/* `path` is a descriptor, which need not permit to read. */
 int bgs_landlock_allow(int rules, int path, uint64_t rights);
 int bgs_landlock_restrict(int rules);
 
@@ -64,6 +63,8 @@ int bgs_mount_memory(const char *where, uint64_t bytes, int holds_code);
 int bgs_mount_processes(const char *where);
 /* Copies the file tree at `path`; the copy is not attached yet. */
 int bgs_tree_copy(const char *path);
+/* The same of what a descriptor names. */
+int bgs_tree_copy_of(int place);
 #define BGS_TREE_READ_ONLY 1u
 #define BGS_TREE_NO_SETUID 2u
 #define BGS_TREE_NO_DEVICES 4u
@@ -71,6 +72,8 @@ int bgs_tree_copy(const char *path);
 int bgs_tree_restrict(int tree, uint64_t attributes);
 int bgs_tree_map_owners(int tree, int owners);
 int bgs_tree_attach(int tree, const char *where);
+/* The same at what a descriptor names, so that no path is followed. */
+int bgs_tree_attach_at(int tree, int place);
 /* Makes a mount point the root and detaches the old root. */
 int bgs_enter_root(const char *where);
 int bgs_unmount(const char *where);

@@ -156,6 +156,8 @@ int bgs_lock_file(const char *path, int64_t wait_ms);
 /* Opens a path below a folder for reading; it cannot lead out of the folder. Never blocks on a
  * FIFO. */
 int bgs_open_beneath(int folder, const char *path);
+/* Opens a path, absolute or below a folder; -ELOOP if any part of it is a link. */
+int bgs_open_without_links(int folder, const char *path, int flags);
 /* Whether the file of a descriptor lies on ext2, ext3 or ext4, which one number denotes: 1 or 0. */
 int bgs_is_on_ext(int file);
 /* Whether a program has file capabilities. It follows links. */
