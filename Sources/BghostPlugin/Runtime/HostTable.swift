@@ -174,27 +174,48 @@ extension PluginRuntime {
                 || isLast && last & 1 == 0 || options.clock != nil
         else { return BG_OK }
         slot.lastProgress.store(isLast ? stamp | 1 : stamp & ~1, ordering: .relaxed)
-        return withRepairedText(phase, max: RuntimeLimits.phaseBytesMax) {
-            events.progress(run: run, done: done, total: total, phase: $0)
-            return BG_OK
+        return withRepairedText(phase, max: RuntimeLimits.phaseBytesMax) { phase in
+            report(run, of: slot) {
+                events.progress(run: run, done: done, total: total, phase: phase)
+            }
         } ?? BG_E_ARG
     }
 
     private func log(_ run: bg_run, _ level: UInt32, _ message: bg_str) -> bg_status {
         guard !isClosed.load(ordering: .relaxed) else { return BG_E_CLOSED }
-        guard run == 0 || slotExists(run) else { return BG_E_STALE }
+        let slot = unreleasedSlot(run)
+        guard run == 0 || slot != nil else { return BG_E_STALE }
         let (passes, dropped) = options.clock == nil ? logRate.admit() : (true, 0)
         guard passes else { return BG_OK }
-        return withRepairedText(message, max: RuntimeLimits.logBytesMax) {
-            events.log(run: run, level: UInt8(min(level, 5)), dropped: dropped, text: $0)
-            return BG_OK
+        return withRepairedText(message, max: RuntimeLimits.logBytesMax) { text in
+            report(run, of: slot) {
+                events.log(run: run, level: UInt8(min(level, 5)), dropped: dropped, text: text)
+            }
         } ?? BG_E_ARG
     }
 
-    /// Whether the run is not yet released: release() may still log.
-    private func slotExists(_ run: UInt64) -> Bool {
+    /// The slot of a run that is not yet released: release() may still log.
+    private func unreleasedSlot(_ run: UInt64) -> RunSlot? {
         let slotIndex = RunSlotNumber.of(run)
-        return slotIndex < slots.count && slots[slotIndex].current.belongs(to: run)
+        guard slotIndex < slots.count, slots[slotIndex].current.belongs(to: run) else { return nil }
+        return slots[slotIndex]
+    }
+
+    /// Sends a report about a run, unless another thread has released the run meanwhile.
+    ///
+    /// - Parameter slot: `nil` for a report about the plugin as a whole.
+    private func report(_ run: UInt64, of slot: RunSlot?, _ send: () -> Void) -> bg_status {
+        guard let slot else {
+            send()
+            return BG_OK
+        }
+        // While the lock is held the run cannot be released, so the release follows the report. The
+        // daemon kills a worker that reports about a released run.
+        return slot.text.withLock { _ in
+            guard slot.current.belongs(to: run) else { return BG_E_STALE }
+            send()
+            return BG_OK
+        }
     }
 
     private func parameter(

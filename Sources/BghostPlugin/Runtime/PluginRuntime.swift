@@ -367,11 +367,12 @@ package final class PluginRuntime: @unchecked Sendable {
     /// Prepares a settled slot for the next run.
     func clear(_ slot: RunSlot) {
         if slot.current.has(RunWord.isCancelled) { slot.closeCancelDescriptor() }
-        // The lock waits for a reader of the texts that started before the run was complete.
+        // The lock waits for a reader of the texts, and for a report, that started before the run was
+        // complete. A later one must see within the lock that the run is over.
         slot.text.withLock {
             $0.parsed = nil
             slot.close()
+            slot.word.store(0, ordering: .releasing)
         }
-        slot.word.store(0, ordering: .releasing)
     }
 }

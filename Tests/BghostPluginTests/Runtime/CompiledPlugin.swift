@@ -18,6 +18,8 @@ final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
         var released: [UInt64] = []
         var phases: [String] = []
         var logs = 0
+        /// The runs of which a line or a step came after their release.
+        var reportedLate: [UInt64] = []
         var sleeps: [UInt64] = []
         var woken: [UInt64] = []
         /// Whether `sleep` accepts.
@@ -63,9 +65,9 @@ final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
         return PluginRuntime(options: options, events: self)
     }
 
-    private func order(number: UInt64) -> Start {
+    func order(number: UInt64, slot: UInt64 = 0) -> Start {
         Start(
-            run: number << RunSlotNumber.bits,
+            run: number << RunSlotNumber.bits | slot,
             handler: 0,
             attempt: 1,
             deadline: .max,
@@ -121,11 +123,17 @@ final class CompiledPlugin: RuntimeEventSink, RuntimeClock {
 
     func progress(run: UInt64, done: UInt64, total: UInt64, phase: UnsafeRawBufferPointer) {
         let phase = String(decoding: phase, as: UTF8.self)
-        log.withLock { $0.phases.append(phase) }
+        log.withLock { log in
+            log.phases.append(phase)
+            if log.released.contains(run) { log.reportedLate.append(run) }
+        }
     }
 
     func log(run: UInt64, level: UInt8, dropped: UInt32, text: UnsafeRawBufferPointer) {
-        log.withLock { $0.logs += 1 }
+        log.withLock { log in
+            log.logs += 1
+            if log.released.contains(run) { log.reportedLate.append(run) }
+        }
     }
 
     func call(_ number: UInt64, run: UInt64, _ operation: Call.Operation) -> Bool {
