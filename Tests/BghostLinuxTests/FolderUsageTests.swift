@@ -154,6 +154,25 @@ import Testing
         }
     }
 
+    /// The daemon sends files for plugins, which may delete them meanwhile.
+    @Test func `Deleted files of the folder that this process has open are found`() throws {
+        // In another folder they count for that one.
+        let outside = try TemporaryDirectory()
+        let link = outside.file("link")
+        #expect(symlink(folder.path, link) == 0)
+        var open: [Int32] = []
+        defer { for file in open { close(file) } }
+        for path in [folder.file("sent"), folder.file("kept"), outside.file("other")] {
+            try File.write([UInt8](repeating: 1, count: 1 << 20), to: path)
+            open.append(Glibc.open(path, O_RDONLY | O_CLOEXEC))
+        }
+        #expect(UnlinkedFiles.bytes(of: [], with: folder.path) == 0)
+        #expect(unlink(folder.file("sent")) == 0 && unlink(outside.file("other")) == 0)
+        // It may have blocks for its map, too.
+        #expect((1 << 20..<2 << 20).contains(UnlinkedFiles.bytes(of: [], with: folder.path)))
+        #expect((1 << 20..<2 << 20).contains(UnlinkedFiles.bytes(of: [], with: link)))
+    }
+
     @Test func `A too deep folder is reported`() throws {
         var path = folder.path
         for _ in 0..<FolderUsage.depthMax {

@@ -33,6 +33,8 @@ package final class ChildProcess {
     private let inheritedPeakBytes: Int64
     /// The highest resident memory measured so far.
     private var peakSeen: UInt64?
+    /// The thread that showed its memory last, after the first one had ended.
+    private var livingThread: Int32?
 
     /// Takes ownership of the pidfd.
     ///
@@ -120,38 +122,22 @@ package final class ChildProcess {
     /// Measures the resident memory and what is in swap, bytes.
     package func sampleMemory() -> UInt64? {
         guard var used = residentBytes else { return nil }
-        // If the first thread has ended, the process's own file shows no memory; the files of other
-        // threads do.
+        var folder = "/proc/\(pid)"
+        // If the first thread has ended, the process's own file shows no memory; the file of any other thread
+        // does. Remember that thread: to list the threads takes the longer, the more there are.
         if used == 0 {
-            used = threadNumbers.lazy.compactMap(residentBytes).max() ?? 0
-            let tasks = threadNumbers.lazy.map { "/proc/\(self.pid)/task/\($0)" }
-            used += tasks.map(ProcessMemory.swapped).max() ?? 0
-        } else {
-            used += ProcessMemory.swapped("/proc/\(pid)")
+            let thread = ProcessThreads.living(
+                of: pid,
+                known: livingThread,
+                threadsMax: Self.threadsMax
+            )
+            livingThread = thread?.id
+            used = thread?.residentBytes ?? 0
+            if let livingThread { folder += "/task/\(livingThread)" }
         }
+        used += ProcessMemory.swapped(folder)
         peakSeen = max(peakSeen ?? 0, used)
         return used
-    }
-
-    /// The ids of its threads, as far as they can be listed.
-    private var threadNumbers: [String] {
-        guard let folder = opendir("/proc/\(pid)/task") else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names
-    }
-
-    private func residentBytes(_ thread: String) -> UInt64? {
-        guard let text = readFile("/proc/\(pid)/task/\(thread)/statm", bytesMax: 128) else {
-            return nil
-        }
-        return Self.residentBytes(text)
     }
 
     private static func residentBytes(_ statm: some Collection<UInt8>) -> UInt64? {
@@ -185,9 +171,16 @@ package final class ChildProcess {
     ///
     /// A process closes its descriptors before it ends, and the rest can take a while. A process of
     /// which only the first thread has ended looks similar; it is not exiting.
-    package var isEnding: Bool { threadNumbers.allSatisfy(isEnding) }
+    package var isEnding: Bool {
+        var isEnding = true
+        ProcessThreads.forEach(of: pid) { thread in
+            isEnding = self.isEnding(thread)
+            return isEnding
+        }
+        return isEnding
+    }
 
-    private func isEnding(_ thread: String) -> Bool {
+    private func isEnding(_ thread: Int32) -> Bool {
         guard let text = readFile("/proc/\(pid)/task/\(thread)/stat", bytesMax: 4096),
             // The process name comes before that and may contain any characters.
             let name = text.lastIndex(of: UInt8(ascii: ")"))
@@ -209,24 +202,18 @@ package func childPIDs(of pid: Int32) -> [Int32] {
 /// - Returns: `nil` if the process has more threads than `threadsMax`; each thread costs a file
 ///   read.
 func childPIDs(of pid: Int32, threadsMax: Int) -> [Int32]? {
-    guard let directory = opendir("/proc/\(pid)/task") else { return [] }
-    defer { closedir(directory) }
     var found: [Int32] = []
     var threads = 0
-    while let entry = readdir(directory) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        guard Int32(name) != nil else { continue }
+    ProcessThreads.forEach(of: pid) { thread in
         threads += 1
-        guard threads <= threadsMax else { return nil }
-        guard let text = readFile("/proc/\(pid)/task/\(name)/children", bytesMax: 64 << 10)
-        else { continue }
+        guard threads <= threadsMax else { return false }
+        let text = readFile("/proc/\(pid)/task/\(thread)/children", bytesMax: 64 << 10) ?? []
         for field in text.split(separator: UInt8(ascii: " ")) {
             if let child = decimal(field) { found.append(Int32(truncatingIfNeeded: child)) }
         }
+        return true
     }
-    return found
+    return threads > threadsMax ? nil : found
 }
 
 func decimal(_ digits: some Sequence<UInt8>) -> UInt64? {

@@ -43,15 +43,26 @@ package struct ProcessTree: Equatable, Sendable {
             .map { Int64(clamping: $0) &* 1000 }
     }
 
+    /// The memory of a process, bytes; `nil` if it has none, as after its end.
+    private static func memory(of pid: Int32) -> UInt64? {
+        if let bytes = memory(in: "/proc/\(pid)") { return bytes }
+        // The thread that is found may end before its memory is read.
+        for _ in 0..<ProcessThreads.triesMax {
+            guard let thread = ProcessThreads.living(of: pid) else { return nil }
+            if let bytes = memory(in: "/proc/\(pid)/task/\(thread.id)") { return bytes }
+        }
+        return nil
+    }
+
     /// The proportional set size, or the memory that is not backed by files where that cannot be
     /// read; both with what is in swap.
-    private static func memory(of pid: Int32) -> UInt64? {
-        if let text = readFile("/proc/\(pid)/smaps_rollup", bytesMax: 8192),
-            let bytes = share(text)
-        {
+    ///
+    /// - Parameter folder: the folder of a process or of a thread in `/proc`.
+    private static func memory(in folder: String) -> UInt64? {
+        if let text = readFile(folder + "/smaps_rollup", bytesMax: 8192), let bytes = share(text) {
             return bytes
         }
-        return readFile("/proc/\(pid)/status", bytesMax: 8192).flatMap(privateBytes)
+        return readFile(folder + "/status", bytesMax: 8192).flatMap(privateBytes)
     }
 
     /// - Parameter text: the kernel's `smaps_rollup`.
@@ -98,5 +109,6 @@ extension ChildProcess {
         return childPIDs(of: pid, threadsMax: Self.threadsMax)?.isEmpty != true
     }
 
-    private static var threadsMax: Int { 64 }
+    /// How many threads are looked at on the calling thread, which is the reactor's.
+    static var threadsMax: Int { 64 }
 }
