@@ -10,8 +10,8 @@ package import Glibc
 /// Measures the data directories of plugins, and keeps the space that transfers may use in them.
 ///
 /// The kernel limits the size of each file of a worker. The daemon measures the total, during and
-/// after runs, on a thread that may block on the disk. Measurements of one folder do not overlap, and
-/// use at most a twentieth of one processor.
+/// after runs, on a thread that may block on the disk. Measurements of one folder do not overlap. They
+/// use at most a twentieth of one processor, or a fifth if the folder takes more than a second of it.
 ///
 /// The host owns it and handles the results. It holds no reference to the host. Use it on the
 /// reactor's thread only. Each call costs O(1) there.
@@ -33,15 +33,23 @@ package final class DataDirectories {
         package var usage: FolderUsage
         /// Elapsed time, nanoseconds.
         package var took: UInt64
+        /// Processor time, nanoseconds.
+        package var used: UInt64
     }
 
-    /// A measurement delays the next one by this many times its own duration.
-    private static let durationsBetween: UInt64 = 20
+    /// A measurement delays the next one by this many times its processor time.
+    private static let pauseFactor: UInt64 = 20
+    /// The factor for measurements after which the pause would be longer than `pauseMax`.
+    private static let leastPauseFactor: UInt64 = 4
+    /// The longest pause after a measurement that is not itself slow, nanoseconds: the plugin writes meanwhile.
+    private static let pauseMax: UInt64 = 5_000_000_000
 
     private let threads: BlockingThreads
     private var rooms: [String: DataRoom] = [:]
     /// The earliest time of the next measurement, by plugin; `never` while one is in progress.
     private var nextMeasurements: [String: MonotonicInstant] = [:]
+    /// The plugins of which a measurement was skipped after the last one began.
+    private var skipped: Set<String> = []
 
     package init(_ threads: BlockingThreads) {
         self.threads = threads
@@ -71,19 +79,21 @@ package final class DataDirectories {
     ///
     /// The measured and reserved sizes stay: transfers of a plugin that returns need them.
     package func forget(_ plugins: [String]) {
-        for plugin in plugins { nextMeasurements[plugin] = nil }
+        for plugin in plugins {
+            nextMeasurements[plugin] = nil
+            skipped.remove(plugin)
+        }
     }
 
     // MARK: Measurements
 
-    /// Measures a folder if it was not measured within the last second.
+    /// Measures a folder unless a measurement is in progress or was made a short time before.
     ///
-    /// If no thread can be started, nothing happens; the host calls it again at the end of a run or
-    /// after a second.
+    /// A skipped measurement is remembered; ``skippedUntil(_:)`` says when to call this again.
     ///
     /// - Parameters:
     ///   - processes: the plugin's processes, which may hold files without a name.
-    ///   - done: called on another thread; the host then calls ``measured(_:took:now:)``.
+    ///   - done: called on another thread; the host then calls ``measured(_:took:used:now:)``.
     package func measure(
         _ plugin: String,
         in folder: String,
@@ -94,7 +104,11 @@ package final class DataDirectories {
     ) {
         guard now >= nextMeasurements[plugin, default: .zero],
             let thread = threads.thread(for: .data)
-        else { return }
+        else {
+            skipped.insert(plugin)
+            return
+        }
+        skipped.remove(plugin)
         nextMeasurements[plugin] = .never
         let (processes, room) = (processes(), rooms[plugin])
         thread.perform {
@@ -103,14 +117,27 @@ package final class DataDirectories {
     }
 
     /// Allows the next measurement after one has ended.
-    package func measured(_ plugin: String, took: UInt64, now: MonotonicInstant) {
+    ///
+    /// - Parameters:
+    ///   - took: its elapsed time, nanoseconds.
+    ///   - used: its processor time, nanoseconds.
+    package func measured(_ plugin: String, took: UInt64, used: UInt64, now: MonotonicInstant) {
         // The plugin may have been removed in the meantime.
         guard nextMeasurements[plugin] != nil else { return }
-        let pause = max(
-            HostLimits.dataPeriod,
-            took.multipliedClamped(by: Self.durationsBetween)
+        let pause = min(
+            used.multipliedClamped(by: Self.pauseFactor),
+            max(Self.pauseMax, used.multipliedClamped(by: Self.leastPauseFactor))
         )
-        nextMeasurements[plugin] = now + pause
+        // A plugin can make the elapsed time long, so that adds little. It spares a slow disk.
+        nextMeasurements[plugin] = now + max(HostLimits.dataPeriod, took, pause)
+    }
+
+    /// When a skipped measurement can be made; `nil` if none was skipped, or while one is in progress.
+    package func skippedUntil(_ plugin: String) -> MonotonicInstant? {
+        guard skipped.contains(plugin), let next = nextMeasurements[plugin], next != .never else {
+            return nil
+        }
+        return next
     }
 
     /// Measures the space of a folder, and returns afterwards.
@@ -135,7 +162,7 @@ package final class DataDirectories {
         of processes: [pid_t],
         _ room: DataRoom?
     ) -> Measurement {
-        let begin = Monotonic.now
+        let (begin, usedBefore) = (Monotonic.now, ThreadTime.now)
         let mark = room?.mark ?? DataRoom.Mark()
         let usage = FolderUsage(
             of: folder,
@@ -144,6 +171,10 @@ package final class DataDirectories {
             entriesMax: limits.files
         )
         room?.counted(usage.completeBytes, files: usage.entries, since: mark)
-        return Measurement(usage: usage, took: Monotonic.now.since(begin))
+        return Measurement(
+            usage: usage,
+            took: Monotonic.now.since(begin),
+            used: ThreadTime.now - usedBefore
+        )
     }
 }

@@ -73,21 +73,71 @@ import Testing
         #expect(first.usage.problem == nil)
         // Until the host has handled the result, no other one begins.
         bench.measure(at: .zero + 100 * Self.second)
-        bench.directories.measured("photos", took: 7, now: 10)
+        bench.directories.measured("photos", took: 7, used: 7, now: 10)
         bench.measure(at: 9 + Self.second)
         bench.measure(at: 10 + Self.second)
         _ = try await bench.next()
         #expect(await bench.rest() == 0)
     }
 
-    @Test func `A slow folder is measured less often`() async throws {
+    /// A plugin can make its folder slow to measure, and writes until it is measured again.
+    @Test(
+        arguments: [
+            // Its processor time and the elapsed time of a measurement, and the pause after it; milliseconds.
+            (100, 100, 2000), (100, 1500, 2000), (1000, 1000, 5000), (3000, 3000, 12000),
+            (10, 30000, 30000),
+        ]
+    )
+    func `A slow folder is measured less often, but not much less`(
+        used: UInt64,
+        took: UInt64,
+        pause: UInt64
+    ) async throws {
         let bench = try Bench()
         bench.measure(at: 1)
         _ = try await bench.next()
-        bench.directories.measured("photos", took: Self.second, now: 0)
-        bench.measure(at: .zero + 20 * Self.second - 1)
-        bench.measure(at: .zero + 20 * Self.second)
+        let (used, took, next) = (used * 1_000_000, took * 1_000_000, pause * 1_000_000)
+        bench.directories.measured("photos", took: took, used: used, now: 0)
+        bench.measure(at: .zero + next - 1)
+        bench.measure(at: .zero + next)
         _ = try await bench.next()
+        #expect(await bench.rest() == 0)
+    }
+
+    @Test func `A deleted file that the daemon still sends counts`() async throws {
+        let bench = try Bench()
+        let file = try bench.folder.write([UInt8](repeating: 1, count: 2 << 20), to: "photo")
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        #expect(unlink(file) == 0)
+        bench.measure(at: 1)
+        #expect(try await bench.next().usage.problem == .tooLarge)
+    }
+
+    @Test func `A skipped measurement is made up for`() async throws {
+        let bench = try Bench()
+        bench.measure(at: 1)
+        #expect(bench.directories.skippedUntil("photos") == nil)
+        bench.measure(at: 2)
+        // Its result will say when.
+        #expect(bench.directories.skippedUntil("photos") == nil)
+        _ = try await bench.next()
+        bench.directories.measured("photos", took: 0, used: 0, now: 10)
+        #expect(
+            bench.directories.skippedUntil("photos")
+                == MonotonicInstant(nanoseconds: 10 + Self.second)
+        )
+        bench.measure(at: 10 + Self.second)
+        _ = try await bench.next()
+        bench.directories.measured("photos", took: 0, used: 0, now: 20 + Self.second)
+        #expect(bench.directories.skippedUntil("photos") == nil)
+        bench.measure(at: 30 + Self.second)
+        #expect(
+            bench.directories.skippedUntil("photos")
+                == MonotonicInstant(nanoseconds: 20 + 2 * Self.second)
+        )
+        bench.directories.forget(["photos"])
+        #expect(bench.directories.skippedUntil("photos") == nil)
         #expect(await bench.rest() == 0)
     }
 
@@ -117,7 +167,7 @@ import Testing
         bench.measure(at: 1)
         #expect(try await bench.next().usage.problem == .tooManyEntries)
         #expect(!room.reserve(1))
-        bench.directories.measured("photos", took: 0, now: 1)
+        bench.directories.measured("photos", took: 0, used: 0, now: 1)
         #expect(unlink(bench.folder.file("0")) == 0)
         #expect(unlink(bench.folder.file("1")) == 0)
         bench.measure(at: .zero + 2 * Self.second)
@@ -150,7 +200,7 @@ import Testing
         bench.measure(at: 1)
         bench.directories.forget(["photos"])
         _ = try await bench.next()
-        bench.directories.measured("photos", took: 0, now: 2)
+        bench.directories.measured("photos", took: 0, used: 0, now: 2)
         bench.measure(at: 3)
         _ = try await bench.next()
         #expect(await bench.rest() == 0)

@@ -3,6 +3,7 @@
 @testable import BghostHost
 import BghostModel
 import BghostPolicy
+import BghostServices
 import BghostTestSupport
 import BghostTransferBridge
 import Glibc
@@ -45,6 +46,17 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
+        func `What a run wrote in the pause between two counts is counted after it`() async throws {
+            try await withDaemon(try TestManifest.misbehave(limits: Self.limits)) { daemon in
+                #expect(try await daemon.run("succeed").outcome == .succeeded)
+                await daemon.host.noteSlowCount(of: "misbehave")
+                #expect(try await daemon.run("fill-data", #"{"end":1}"#).outcome == .succeeded)
+                let entry = try await daemon.line { $0.event == "plugin.data_limit" }
+                #expect(entry.message.contains("holds more than 4 MiB"), "\(entry.message)")
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `The daemon removes set-id bits from files of plugins`() async throws {
             try await withDaemon(try TestManifest.misbehave()) { daemon in
                 let data = daemon.folder.file("state/data/misbehave")
@@ -71,5 +83,13 @@ extension Integration {
                 #expect(entry.message == "wrote -1, then EFBIG")
             }
         }
+    }
+}
+
+extension Host {
+    /// As if a count of the plugin's data directory had taken so long that the next pause is five seconds.
+    fileprivate func noteSlowCount(of plugin: String) {
+        let now = services.now
+        owners.pool.dataDirectories.measured(plugin, took: 0, used: 1_000_000_000, now: now)
     }
 }

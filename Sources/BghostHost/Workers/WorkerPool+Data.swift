@@ -29,9 +29,20 @@ extension WorkerPool {
         }
     }
 
+    /// Makes up for a measurement that was skipped meanwhile, if no other audit of a worker will.
+    private func measureSkippedData(of plugin: PluginSlot) {
+        guard let due = dataDirectories.skippedUntil(plugin.name) else { return }
+        for worker in executors.workers(of: plugin) where worker.audit == .never {
+            worker.audit = due
+            deadlines.arm(.audit(worker.serial), at: due)
+        }
+    }
+
     private func dataMeasured(of name: String, _ measurement: DataDirectories.Measurement) {
-        dataDirectories.measured(name, took: measurement.took, now: now)
+        let (took, used) = (measurement.took, measurement.used)
+        dataDirectories.measured(name, took: took, used: used, now: now)
         guard let plugin = plugins[name] else { return }
+        measureSkippedData(of: plugin)
         let usage = measurement.usage
         if let file = usage.stripped.first { noteStripped(file, usage.stripped.count, of: plugin) }
         guard let problem = usage.problem,
