@@ -135,6 +135,10 @@ struct OperatorRouteTests {
             let host = serving.host
             let ended = try await host.end(try await host.begin("com.acme.storm"))
             let live = try await host.begin("com.acme.photos")
+            var loading = live
+            loading.startedAt = nil
+            #expect(API.CancelledRun(live).graceSeconds == .seconds(5))
+            #expect(API.CancelledRun(loading).graceSeconds == .zero)
             let result = try await command(["stop", "01"], serving)
             #expect(result.exitCode == 0)
             #expect(result.output.contains("\(live.id) of com.acme.photos was asked to stop"))

@@ -58,6 +58,47 @@ import Testing
         }
     }
 
+    @Test func `A run that is stopped while its plugin loads ends at once, with the load`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let daemon = try TestOwners(actor.reactor)
+            daemon.executor.state = .loading
+            try await daemon.submit()
+            let run = try #require(daemon.owners.runs.slots.compactMap { $0 }.first)
+            #expect(daemon.executor.started.isEmpty && !daemon.executor.isIdle)
+            #expect(HostCommands(daemon.owners).runs.stop(run.record.id))
+            let record = try #require(daemon.store.lastRun(task: "backup"))
+            #expect(record.outcome == .cancelledClean && record.stopReason == .user)
+            #expect(record.startedAt == nil && record.message == "it was stopped before it began")
+            #expect(daemon.executor.isKilled && daemon.executor.isIdle)
+            #expect(daemon.owners.pool.executorsWithUnreleasedRuns == 0)
+            #expect(!daemon.events.contains("run.killed"))
+        }
+    }
+
+    @Test func `A run that is stopped while its plugin loads leaves the load to the others`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            var manifest = SampleManifest.make { $0.overlap = .allow }
+            manifest.host.slots = 2
+            let daemon = try TestOwners(actor.reactor, manifest: manifest, slotCount: 2)
+            daemon.becomeReady()
+            daemon.executor.state = .loading
+            for _ in 0..<2 { try await daemon.submit() }
+            let runs = daemon.owners.runs.slots.compactMap { $0 }
+            try #require(runs.count == 2)
+            #expect(HostCommands(daemon.owners).runs.stop(runs[0].record.id))
+            #expect(!daemon.executor.isKilled && daemon.owners.runs.count == 1)
+            daemon.becomeReady()
+            #expect(daemon.executor.started.map(\.run) == [runs[1].number])
+            // Its slot is free again.
+            let third = try await daemon.run()
+            #expect(third.executor === daemon.executor)
+        }
+    }
+
     @Test
     func `A caller that waits for a run gets its end, and one for an unknown request nothing`()
         async throws

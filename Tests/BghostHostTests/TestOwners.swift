@@ -103,6 +103,15 @@ final class TestOwners {
         try await owners.intake.submit(Submission(task: task), isManual: false).request.id
     }
 
+    /// Tells that the plugin is loaded, and that runs of one handler do not exclude one another.
+    func becomeReady() {
+        let handlers = executor.handlers
+        owners.pool.becameReady(
+            executor,
+            Ready(id: "org.example.plugin", version: "1.0.0", vendor: "", handlers: handlers)
+        )
+    }
+
     /// Submits a task, and returns the run that starts.
     nonisolated(nonsending) func run(_ task: String = "backup") async throws -> ActiveRun {
         let request = try await submit(task)

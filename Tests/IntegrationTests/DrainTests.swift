@@ -74,7 +74,7 @@ extension Integration {
             let unbegun = try await daemon.line(LogFilter(task: "loading")) {
                 $0.event == "run.ended"
             }
-            #expect(unbegun.message == "killed(graceExceeded)")
+            #expect(unbegun.message == "cancelledClean: it was stopped before it began")
 
             try await withDaemon(try manifest(), folder: folder, adjust: durable) { next in
                 // Before anything of it can have ended again.

@@ -4,6 +4,7 @@ import BghostAPI
 import BghostHost
 import BghostModel
 import BghostPolicy
+import BghostTestSupport
 import Testing
 
 extension Integration {
@@ -129,6 +130,26 @@ extension Integration {
                     await daemon.host.runs(task: "ignore-cancel", limit: 1).first?.endedAt
                 )
                 #expect(began >= ended)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A run that is stopped while its plugin loads has not begun`() async throws {
+            let library = try Fixture.library("hang-in-open")
+            try await withDaemon(try TestManifest.plugin("slow", library: library)) { daemon in
+                let request = try await daemon.host.trigger(Submission(task: "task"))
+                var loading: RunRecord?
+                while loading?.pid == nil {
+                    await Task.yield()
+                    loading = await daemon.host.runs(task: "task", limit: 1).first
+                }
+                let run = try #require(loading)
+                #expect(run.request == request.id && run.state == .starting)
+                #expect(await daemon.host.stop(run: run.id))
+                let record = try await daemon.end(of: run)
+                #expect(record.outcome == .cancelledClean && record.stopReason == .user)
+                #expect(record.startedAt == nil)
+                try await gone(try #require(run.pid))
             }
         }
 

@@ -73,13 +73,19 @@ extension API {
         @Formatted<ULID> package var run: RunID
         /// The identifier of its task.
         package var task: String
-        /// The time that it has to stop, seconds.
+        /// The time that it has to stop, seconds; 0 if it had not begun.
         @Formatted<Seconds> package var graceSeconds: Duration
 
         package init(run: RunID, task: String, graceSeconds: Duration) {
             self.run = run
             self.task = task
             self.graceSeconds = graceSeconds
+        }
+
+        /// - Parameter run: as it was before.
+        package init(_ run: RunRecord) {
+            let grace = run.startedAt == nil ? .zero : run.limits.grace
+            self.init(run: run.id, task: run.task, graceSeconds: grace)
         }
     }
 

@@ -66,8 +66,11 @@ struct Stop: ClientCommand {
     }
 
     private static func text(_ run: API.CancelledRun) -> String {
-        let grace = HumanText.duration(run.graceSeconds)
         let task = TerminalText.escaped(run.task)
+        guard run.graceSeconds > .zero else {
+            return "run \(run.run) of \(task) had not begun and has ended; it is not repeated\n"
+        }
+        let grace = HumanText.duration(run.graceSeconds)
         return "run \(run.run) of \(task) was asked to stop and has \(grace) for it;"
             + " it is not repeated\n"
     }

@@ -211,7 +211,7 @@ struct ControlRoutes: Sendable {
         guard await host.expire(run: run.id) else { throw RunLookup.notUnderWay(run) }
         return Answer.json(
             Schema.expire,
-            API.CancelledRun(run: run.id, task: run.task, graceSeconds: run.limits.grace)
+            API.CancelledRun(run)
         )
     }
 }

@@ -134,7 +134,7 @@ struct OperatorRoutes: Sendable {
         guard await host.stop(run: run.id) else { throw RunLookup.notUnderWay(run) }
         return Answer.json(
             Schema.stop,
-            API.CancelledRun(run: run.id, task: run.task, graceSeconds: run.limits.grace)
+            API.CancelledRun(run)
         )
     }
 

@@ -297,6 +297,11 @@ extension RunSupervisor {
         record.duration = run.machine.beganAt.map { Duration(nanoseconds: now.since($0)) }
         record.usage = run.usage
         noteDetails(of: run, &record)
+        if run.machine.beganAt == nil {
+            // It was not sent, so no handler releases it.
+            pool.willNotStart(number, in: run.executor)
+            if outcome == .cancelledClean { record.message = "it was stopped before it began" }
+        }
         runs.remove(at: index)
         if run.isBeingStopped { runsBeingStopped -= 1 }
         services.deadlines.forget()

@@ -219,13 +219,13 @@ extension WorkerPool {
 
     private func refused(_ worker: Worker, _ refused: Refused) {
         let message = PrintableText.escaped(refused.message)
-        for number in worker.runs {
-            supervisor.note(message: message, of: number)
-        }
+        let numbers = worker.runs
+        for number in numbers { supervisor.note(message: message, of: number) }
         registry.loadFailed(worker.plugin, message)
-        for number in worker.runs { supervisor.handle(.refused, of: number) }
+        // Before the runs end and free their slots: it ends by itself and gets no further run.
         worker.state = .ending
         worker.killedFor = message
+        for number in numbers { supervisor.handle(.refused, of: number) }
         setDeadline(worker, now + timeouts.finish)
     }
 

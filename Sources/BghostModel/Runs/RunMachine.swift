@@ -8,9 +8,9 @@ package import BghostBase
 ///            ready            stop(reason)              graceOver
 ///  starting ───────► running ─────────────► cancelling ──────────► killing
 ///     │ │               │                       │                     │
-///     │ │ stop: killed before it began          │                     │
+///     │ │ deadline      │                       │                     │
 ///     │ └───────────────┼───────────────────────┼──────────► killing ─┤
-///     │ exited          │ completed / exited    │ completed / exited  │ exited / overdue
+///     │ exited / stop   │ completed / exited    │ completed / exited  │ exited / overdue
 ///     └─────────────────┴───────────────────────┴─────────────────────┴──────► ended
 /// ```
 ///
@@ -113,13 +113,9 @@ package struct RunMachine: Equatable, Sendable {
             due = now + runtime
             effects.append(.arm(due))
         case (.starting, .stop(let reason)):
-            // The worker may hang in a constructor and cannot be cancelled cooperatively.
+            // Its handler was not called, so there is nothing to cancel and no grace to wait for.
             stopReason = reason
-            if isKillable {
-                kill(.graceExceeded, now: now, &effects)
-            } else {
-                end(.cancelledClean, &effects)
-            }
+            end(.cancelledClean, &effects)
         case (.starting, .deadline):
             kill(.startTimeout, now: now, &effects)
 

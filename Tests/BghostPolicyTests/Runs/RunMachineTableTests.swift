@@ -40,7 +40,7 @@ import Testing
 
     static let killable: [Row] = [
         Row(.starting, .began, .running, [.arm(now + 25_000_000_000)]),
-        Row(.starting, .stop(.drain), .killing, [reapOver, .kill(.graceExceeded)]),
+        Row(.starting, .stop(.drain), .ended, [.end(.cancelledClean)]),
         Row(.starting, .exceeded(.memory), .killing, [reapOver, .kill(.memory)]),
         Row(.starting, .completed(status: 0), .ended, [.end(.succeeded)]),
         Row(.starting, .refused, .ended, [.end(.failed)]),
