@@ -77,6 +77,8 @@ package enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
     case tooManyCalls = 13
     /// Too many log lines and progress reports.
     case flood = 14
+    /// The worker can send nothing more, though its process still runs.
+    case closedSocket = 15
 
     /// One sentence for the log.
     package var sentence: String {
@@ -95,6 +97,8 @@ package enum WireError: UInt16, Error, Equatable, Sendable, CaseIterable {
         case .foreignRun: "a frame is about a run that this worker does not have"
         case .tooManyCalls: "more calls are open than a run may have"
         case .flood: "log lines, steps or calls come far faster than they may"
+        case .closedSocket:
+            "its socket to the daemon was closed; a plugin must close no descriptors that it did not open"
         }
     }
 }

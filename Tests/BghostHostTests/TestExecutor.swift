@@ -17,6 +17,7 @@ final class TestExecutor: RunExecutor {
     var measured = 0
     var isKilled = false
     var isAskedToFinish = false
+    var hasExceededOutput = false
 
     init(serial: UInt32, plugin: PluginSlot, slotCount: Int) {
         slots = ExecutorSlots(serial: serial, plugin: plugin, slotCount: slotCount)
@@ -46,7 +47,7 @@ final class TestExecutor: RunExecutor {
     func becameIdle(_ pool: WorkerPool) {}
     func finish(_ pool: WorkerPool) { isAskedToFinish = true }
     func willKill(for reason: KillReason, _ pool: WorkerPool) -> Bool { false }
-    func exceededOutput(_ pool: WorkerPool) {}
+    func exceededOutput(_ pool: WorkerPool) { hasExceededOutput = true }
     func didReply(_ pool: WorkerPool) {}
     func pin(to core: ProcessorSet, from everywhere: ProcessorSet) -> Bool { false }
     func unpin(from core: ProcessorSet, to everywhere: ProcessorSet) {}

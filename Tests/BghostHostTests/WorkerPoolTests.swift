@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BghostBase
 import BghostConfiguration
 @testable import BghostHost
 import BghostLinux
@@ -50,6 +51,50 @@ import Testing
             #expect(daemon.executor.started.count == 1)
             daemon.end(run)
             #expect(daemon.executor.state == .ending && daemon.executor.isAskedToFinish)
+        }
+    }
+
+    @Test func `The time of a handler that has come back is not that of a later one`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let daemon = try TestOwners(actor.reactor, slotCount: 2)
+            let (pool, executor) = (daemon.owners.pool, daemon.executor)
+            let first = try await daemon.run()
+            daemon.owners.supervisor.handle(.completed(status: 0), of: first.number)
+            let armed = executor.deadline
+            actor.reactor.updateNow()
+            let second = try await daemon.run()
+            daemon.owners.supervisor.handle(.completed(status: 0), of: second.number)
+            let since = executor.slots.unreleasedSince[WorkerSlot.of(second.number)]
+            pool.released(executor, WorkerSlot.of(first.number))
+            #expect(executor.deadline == armed && executor.unreleased == 1)
+            // As if that deadline had come.
+            pool.executorDeadline(executor.serial)
+            #expect(!executor.isKilled)
+            #expect(executor.deadline == since + pool.timeouts.release)
+            pool.released(executor, WorkerSlot.of(second.number))
+            #expect(executor.deadline == .never && executor.isIdle)
+        }
+    }
+
+    @Test func `A handler that does not come back ends its executor, whatever others do`()
+        async throws
+    {
+        try await ReactorActor.run { actor in
+            let daemon = try TestOwners(actor.reactor, slotCount: 2) { $0.timeouts.release = 1 }
+            var numbers: [UInt64] = []
+            for _ in 0..<2 {
+                numbers.append(try await daemon.run().number)
+                daemon.owners.supervisor.handle(
+                    .completed(status: 0),
+                    of: numbers[numbers.count - 1]
+                )
+            }
+            daemon.owners.pool.released(daemon.executor, WorkerSlot.of(numbers[0]))
+            daemon.passDeadlines()
+            #expect(daemon.executor.isKilled)
+            #expect(daemon.events.contains("worker.unreleased"))
         }
     }
 

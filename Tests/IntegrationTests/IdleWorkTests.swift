@@ -278,6 +278,59 @@ extension Integration {
             }
         }
 
+        /// It has no other deadline here.
+        @Test(
+            .timeLimit(.minutes(5)),
+            arguments: [
+                ("OPEN_TAKING", KillReason.memory), ("OPEN_FORKING", .processes),
+                ("OPEN_WRITING", .data),
+            ]
+        )
+        func `A plugin that is loaded has the limits of a run`(
+            define: String,
+            reason: KillReason
+        ) async throws {
+            let limits = WorkerLimits(
+                memoryBytes: 64 << 20,
+                processes: 4,
+                dataBytes: 8 << 20
+            )
+            let folder = try TemporaryDirectory()
+            var manifest = try Self.manifest([], limits: limits, defines: [define])
+            let file = folder.file("state/data/idler/early")
+            manifest.plugins[manifest.plugins.count - 1].config = #"{"file":"\#(file)"}"#
+            let adjust: @Sendable (inout HostConfiguration) -> Void = {
+                $0.timeouts.start = 600_000_000_000
+            }
+            try await withDaemon(manifest, folder: folder, adjust: adjust) { daemon in
+                let run = try await daemon.run("succeed")
+                #expect(run.outcome == .killed(reason), "\(run)")
+                #expect(run.startedAt == nil)
+                let worker = try #require(run.pid)
+                while kill(-worker, 0) == 0 { await Task.yield() }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A plugin that is loaded before its runs has their limits`() async throws {
+            let manifest = try Self.manifest(
+                [],
+                limits: WorkerLimits(processes: 4),
+                prestart: 1,
+                defines: ["OPEN_FORKING"]
+            )
+            let adjust: @Sendable (inout HostConfiguration) -> Void = {
+                $0.timeouts.start = 600_000_000_000
+            }
+            try await withDaemon(manifest, adjust: adjust) { daemon in
+                let line = try await daemon.line { $0.event == "worker.idle_work" }
+                #expect(
+                    line.message.contains("its limit of processes while it loaded"),
+                    "\(line.message)"
+                )
+            }
+        }
+
         @Test(.timeLimit(.minutes(5)))
         func `Runs beside it do not give a handler that stays more time`() async throws {
             var manifest = try Self.manifest(["release-staying", "release-late"])

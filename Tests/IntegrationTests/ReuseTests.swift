@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BghostAPI
+import BghostConfiguration
 @testable import BghostHost
 import BghostModel
 import BghostPolicy
+import BghostTestSupport
 import Testing
 
 extension Integration {
@@ -103,6 +105,27 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
+        func `A handler that stays after its run does not count against the others`() async throws {
+            var manifest = try TestManifest.plugin(
+                "stay",
+                library: try Fixture.library("stay-after-run"),
+                handler: "stay"
+            )
+            manifest.plugins[manifest.plugins.count - 1].runsPerWorker = 2
+            manifest.tasks.append(try TestManifest.task("other", "stay", "wait", nil))
+            manifest.host.slots = 4
+            try await withDaemon(manifest, adjust: { $0.timeouts.release = 100_000_000 }) {
+                daemon in
+                let other = try await daemon.begin("other")
+                let staying = try await daemon.run("task")
+                #expect(staying.outcome == .succeeded && staying.pid == other.pid)
+                #expect(try await daemon.end(of: other).outcome == .lost)
+                let line = try await daemon.line { $0.event == "worker.unreleased" }
+                #expect(line.message.hasSuffix("its worker is killed"))
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `A worker that stops answering gets no more runs`() async throws {
             let manifest = try TestManifest.misbehave(
                 runsPerWorker: 4,
@@ -118,7 +141,9 @@ extension Integration {
                     #expect(other.outcome == .succeeded && other.pid != silent.pid)
                 } while await daemon.host.runs(task: "fall-silent", limit: 1).first?.state != .ended
                 let record = try await daemon.end(of: silent)
-                #expect(record.outcome == .killed(.protocolFault(11)))
+                #expect(record.outcome == .killed(.protocolFault(15)))
+                let fault = try await daemon.line { $0.event == "worker.fault" }
+                #expect(fault.message.hasPrefix("its socket to the daemon was closed; a plugin"))
                 // From when it closed its socket, which a handler on a busy machine does late.
                 let took = Duration.nanoseconds(try #require(record.endedAt) - line.time)
                 #expect(took < .seconds(2), "\(took)")

@@ -54,6 +54,8 @@ final class ExecutorSlots {
     var runOfSlot: [UInt64]
     /// The number of slots with a completed run that the handler has not released.
     var unreleased = 0
+    /// When the run of each such slot was complete; `never` for every other slot.
+    var unreleasedSince: [MonotonicInstant]
     /// Whether the handler has released the run of each slot.
     var hasReleased: [Bool]
     /// The free slots.
@@ -67,8 +69,8 @@ final class ExecutorSlots {
     var runsCarried = 0
     /// The number of calls without a reply.
     var openCalls = 0
-    /// Output outside of runs since the start of the newest run, in bytes.
-    var unownedOutput = 0
+    /// Output that is no single run's.
+    var sharedOutput = SharedOutput()
     /// Running fetches by call number.
     var fetches: [UInt64: OpenFetch] = [:]
     /// Pending waits for transfers by call number.
@@ -89,6 +91,7 @@ final class ExecutorSlots {
         self.plugin = plugin
         runOfSlot = [UInt64](repeating: 0, count: slotCount)
         hasReleased = [Bool](repeating: false, count: slotCount)
+        unreleasedSince = [MonotonicInstant](repeating: .never, count: slotCount)
         lastRunOfSlot = [PastRun?](repeating: nil, count: slotCount)
         freeSlots = Array((0..<slotCount).reversed())
     }
@@ -96,7 +99,10 @@ final class ExecutorSlots {
     var isIdle: Bool { freeSlots.count == runOfSlot.count }
 
     /// Whether a run is in progress; a completed one that its handler has not released is not.
-    var hasRun: Bool { runOfSlot.count - freeSlots.count > unreleased }
+    var hasRun: Bool { runsInProgress > 0 }
+
+    /// The number of runs in progress.
+    var runsInProgress: Int { runOfSlot.count - freeSlots.count - unreleased }
 
     /// Whether exactly one slot is in use.
     var isAlmostIdle: Bool { freeSlots.count + 1 == runOfSlot.count }
@@ -109,6 +115,7 @@ final class ExecutorSlots {
     func freeSlot(_ slotIndex: Int) {
         runOfSlot[slotIndex] = 0
         hasReleased[slotIndex] = false
+        unreleasedSince[slotIndex] = .never
         freeSlots.append(slotIndex)
     }
 
@@ -165,10 +172,6 @@ extension RunExecutor {
     var openCalls: Int {
         get { slots.openCalls }
         set { slots.openCalls = newValue }
-    }
-    var unownedOutput: Int {
-        get { slots.unownedOutput }
-        set { slots.unownedOutput = newValue }
     }
     var fetches: [UInt64: ExecutorSlots.OpenFetch] {
         get { slots.fetches }

@@ -49,8 +49,8 @@ extension WorkerPool {
 
     /// Handles the exit of a worker's process.
     func processEnded(_ worker: Worker, _ end: ProcessExit) {
-        readOutput(worker, .output)
-        readOutput(worker, .error)
+        readOutput(worker, .output, all: true)
+        readOutput(worker, .error, all: true)
         finishLines(worker)
         if worker.reportRate.dropped > 0 {
             logDropped(worker.reportRate.resetDropped(), of: worker)
@@ -138,6 +138,24 @@ extension WorkerPool {
         onEnd()
     }
 
+    /// Ends an executor of which a handler does not come back from a completed run.
+    private func killUnreleased(_ executor: any RunExecutor) {
+        let what = "did not return from a completed run"
+        log.write(
+            .warning,
+            "worker.unreleased",
+            "a handler completed its run and did not return; its "
+                + (executor.isProcess ? "worker is killed" : "plugin is abandoned"),
+            plugin: executor.plugin.name
+        )
+        if let worker = executors.worker(executor.serial) {
+            // Other runs of the worker did not crash it.
+            worker.killedFor = "a handler " + what
+            noteIdleEnd(of: executor.plugin, for: what)
+        }
+        retireNow(executor)
+    }
+
     // MARK: Deadlines
 
     func executorDeadline(_ serial: UInt32) {
@@ -152,23 +170,15 @@ extension WorkerPool {
             if now < since + HostLimits.dyingMax, worker.process?.isEnding == true {
                 return setDeadline(worker, now + HostLimits.hungUpPeriod)
             }
-            kill(worker, for: .wrongState)
+            kill(worker, for: .closedSocket)
             return
         }
-        if executor.state == .ending || executor.unreleased > 0 {
-            if executor.unreleased > 0, executor.state != .ending {
-                log.write(
-                    .warning,
-                    "worker.unreleased",
-                    "a handler completed its run and did not return; its worker is killed",
-                    plugin: executor.plugin.name
-                )
-                if worker != nil {
-                    noteIdleEnd(of: executor.plugin, for: "did not return from a completed run")
-                }
-            }
-            retireNow(executor)
-            return
+        if executor.state == .ending { return retireNow(executor) }
+        if executor.unreleased > 0 {
+            // The handler for which the deadline was set may have come back since.
+            let due = (executor.slots.unreleasedSince.min() ?? now) + timeouts.release
+            guard due <= now else { return setDeadline(executor, due) }
+            return killUnreleased(executor)
         }
         guard executor.isIdle, let worker else { return }
         if worker.state == .loading { return prestartOverdue(worker) }

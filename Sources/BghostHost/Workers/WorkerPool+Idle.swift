@@ -19,7 +19,7 @@ extension WorkerPool {
         if worker.idleUse.isSpent {
             return endIdle(worker, Self.spentText)
         }
-        // After a run, an audit is already armed.
+        // After a run or its load, an audit is already armed.
         guard worker.audit == .never, worker.canHaveProcesses else { return }
         worker.audit = now + HostLimits.auditPeriod
         deadlines.arm(.audit(worker.serial), at: worker.audit)
@@ -27,7 +27,7 @@ extension WorkerPool {
 
     /// Checks the use of processor time of a worker without a run.
     func checkIdleUse(of worker: Worker, _ process: ChildProcess) {
-        // Loading and finishing are limited by deadlines instead.
+        // The processor time of loading and finishing is limited by their deadlines instead.
         guard worker.state == .live, let used = process.cpuNanoseconds else { return }
         measureData(of: worker.plugin)
         worker.idleUse.update(used: used, now: now)
@@ -47,7 +47,9 @@ extension WorkerPool {
         let when =
             !worker.isIdle
             ? "after its run was complete"
-            : worker.state == .ending ? "in close()" : "while it had no run"
+            : worker.state == .ending
+                ? "in close()"
+                : worker.state == .loading ? "while it loaded its plugin" : "while it had no run"
         log.write(
             .error,
             "worker.idle_work",
@@ -96,7 +98,8 @@ extension WorkerPool {
     /// The time that it takes grows with the number of threads. All workers together may use at
     /// most a twentieth of one processor for this.
     func measureTree(of worker: Worker, _ process: ChildProcess) {
-        guard worker.canHaveProcesses, !worker.isTreeBeingMeasured,
+        // Before it has reported its sandbox it has run no code of the plugin.
+        guard worker.isConfined, worker.canHaveProcesses, !worker.isTreeBeingMeasured,
             now >= worker.nextTreeMeasurement
         else {
             return

@@ -5,6 +5,7 @@ internal import BghostConfiguration
 internal import BghostLinux
 internal import BghostModel
 internal import BghostServices
+internal import BghostTransferBridge
 internal import BghostWire
 internal import Glibc
 
@@ -97,7 +98,7 @@ extension WorkerPool {
         worker.runs.filter { runs.index(of: $0) != nil }
     }
 
-    /// Periodic check of a worker with a run, or that had one recently.
+    /// Periodic check of a worker with a run or that had one recently, and of one that loads its plugin.
     func auditWorker(_ serial: UInt32) {
         guard let worker = executors.worker(serial), let process = worker.process else {
             return
@@ -121,11 +122,18 @@ extension WorkerPool {
     ///
     /// The interval grows while the worker is idle.
     private func nextAudit(of worker: Worker) -> MonotonicInstant? {
-        guard worker.isIdle, worker.state != .ending else { return now + HostLimits.auditPeriod }
+        guard worker.isIdle, worker.state != .ending, worker.state != .loading else {
+            return now + HostLimits.auditPeriod
+        }
         let idle = now.since(worker.idleSince)
         guard worker.canHaveProcesses else {
-            // The last check of its data directory may have been before its last writes.
-            return idle < HostLimits.dataPeriod ? worker.idleSince + HostLimits.dataPeriod : nil
+            // The last count of its data directory may have been before its last writes, and skipped since.
+            guard idle >= HostLimits.dataPeriod else {
+                return worker.idleSince + HostLimits.dataPeriod
+            }
+            return dataDirectories.skippedUntil(worker.plugin.name).map {
+                max($0, now + HostLimits.auditPeriod)
+            }
         }
         return now + min(max(idle, HostLimits.auditPeriod), HostLimits.idleAuditPeriodMax)
     }
@@ -142,10 +150,16 @@ extension WorkerPool {
 
     // MARK: Output
 
+    /// The most output of a worker that one turn handles, bytes.
+    private static let turnBytesMax = 4 << 10
+
     /// Reads standard output or standard error of a worker.
-    func readOutput(_ worker: Worker, _ channel: Worker.Channel) {
+    ///
+    /// - Parameter all: whether to read all that the pipe holds; otherwise a later turn reads the rest, because
+    ///   short lines take much longer than their bytes.
+    func readOutput(_ worker: Worker, _ channel: Worker.Channel, all: Bool = false) {
         guard let fd = worker.descriptor(channel) else { return }
-        let count = read(fd, printed.baseAddress, printed.count)
+        let count = read(fd, printed.baseAddress, all ? printed.count : Self.turnBytesMax)
         guard count > 0 else {
             if count == 0 { reactor.unwatch(fd) }
             return
@@ -163,8 +177,8 @@ extension WorkerPool {
     /// A worker that never prints costs no system call here.
     func readLastOutput(_ worker: Worker, _ completion: Completed) {
         guard worker.hasPrinted || completion.hasPrinted else { return }
-        readOutput(worker, .output)
-        readOutput(worker, .error)
+        readOutput(worker, .output, all: true)
+        readOutput(worker, .error, all: true)
         // With several slots, the unterminated line may belong to another run.
         if worker.runOfSlot.count == 1 { finishLines(worker) }
     }
@@ -231,25 +245,29 @@ extension WorkerPool {
         )
     }
 
-    /// Whether the output limit allows a line that belongs to no running run.
+    /// Whether the output limit allows a line that belongs to no single run.
     ///
-    /// Between two runs a plugin may write as much as during one run.
+    /// Runs that share a worker have their limits together. Between two runs a plugin may write as
+    /// much as during one run.
     private func isOutputWithinLimit(_ bytes: Int, of executor: any RunExecutor) -> Bool {
-        let limit = executor.plugin.limits.outputBytes
-        let before = executor.unownedOutput
-        let total = before + bytes
-        executor.unownedOutput = total
-        guard total > limit else { return true }
-        if before <= limit {
+        let runs = executor.runOfSlot.count > 1 ? executor.slots.runsInProgress : 0
+        let limit = executor.plugin.limits.outputBytes &* max(1, runs)
+        switch executor.slots.sharedOutput.add(bytes, limit: limit) {
+        case .kept: return true
+        case .dropped: break
+        case .tooMuch: executor.exceededOutput(self)
+        case .firstDropped:
+            let whose =
+                runs > 0
+                ? CountText.of(runs, "run") + " in its worker " + (runs == 1 ? "is" : "are")
+                : "outside of runs it is"
             log.write(
                 .warning,
                 "output.limit",
-                "outside of runs it is over its output limit of \(limit) bytes; the rest of that is"
-                    + " dropped",
+                "\(whose) over the output limit of \(limit) bytes; the rest of that is dropped",
                 plugin: executor.plugin.name
             )
         }
-        if total > limit &* HostLimits.outputFactor + (1 << 20) { executor.exceededOutput(self) }
         return false
     }
 
@@ -265,7 +283,8 @@ extension WorkerPool {
                 run: runs[index]?.record.id
             )
         }
-        if total > limit &* HostLimits.outputFactor + (1 << 20) {
+        let lines = runs[index]?.droppedOutput ?? 0
+        if SharedOutput.isTooMuch(total, lines: lines, limit: limit) {
             supervisor.handle(.exceeded(.output), of: number)
         }
     }

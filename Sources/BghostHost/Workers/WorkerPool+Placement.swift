@@ -39,7 +39,7 @@ struct Placement {
 extension WorkerPool {
     /// Prepares an executor for a run that is sent to it next.
     func runBegins(in executor: any RunExecutor) {
-        executor.unownedOutput = 0
+        executor.slots.sharedOutput.runBegan(runs: executor.slots.runsInProgress)
         pin(executor)
     }
 

@@ -59,6 +59,9 @@ extension WorkerPool {
 
     // MARK: Start
 
+    /// `F_SETPIPE_SZ`, which the module Glibc lacks.
+    private static let setPipeSize: Int32 = 1031
+
     private func addWorker(for plugin: PluginSlot) throws(RunExecutorError) -> Worker {
         try plugin.requireHeld()
         let worker: Worker
@@ -80,6 +83,10 @@ extension WorkerPool {
             let (error, childError) = try Pipe.make()
             ownEnds.append(error)
             childEnds.append(childError)
+            for pipe in [output, error] {
+                // The last output of a run is read in one turn. A kernel that refuses leaves it larger.
+                _ = fcntl(pipe, Self.setPipeSize, 16 << 10)
+            }
             worker = Worker(
                 serial: executors.nextSerial(),
                 plugin: plugin,
@@ -121,7 +128,6 @@ extension WorkerPool {
         guard configured else {
             throw RunExecutorError(description: PluginCode.configurationTooLong(plugin.name))
         }
-        worker.audit = .never
         worker.startedAt = now
         markDirty(worker)
         return worker
@@ -249,6 +255,8 @@ extension WorkerPool {
             }
             if hasQuota, group == nil { giveUpUnheld(worker) }
             if worker.state == .ending { process.kill() }
+            // The load may start processes and write files, which that timer does not show.
+            auditSoon(worker)
             // The configuration is sent only now, so no code of the plugin ran outside the control group.
             markDirty(worker)
         }
@@ -294,6 +302,12 @@ extension WorkerPool {
     ) {
         executor.runsCarried += 1
         noteDuration(executor)
+        if executor.runOfSlot.count > 1, lasted != nil {
+            executor.slots.sharedOutput.runEnded(
+                runs: executor.slots.runsInProgress,
+                limit: executor.plugin.limits.outputBytes
+            )
+        }
         // A run without a duration was never sent to it, so its success says nothing about the plugin.
         if outcome == .succeeded, lasted != nil {
             executor.plugin.prestartFailures = 0
@@ -314,7 +328,8 @@ extension WorkerPool {
             slotFreed(executor, slotIndex)
         } else if executor.state != .ending {
             executor.unreleased += 1
-            // The deadline of the first one is not moved by later ones.
+            executor.slots.unreleasedSince[slotIndex] = now
+            // A later one has its turn when this deadline has come.
             if executor.unreleased == 1 { setDeadline(executor, now + timeouts.release) }
         }
     }
@@ -335,6 +350,9 @@ extension WorkerPool {
             list(executor)
             if executor.isIdle { becameIdle(executor) }
         case .retiring where executor.isIdle: retire(executor)
+        // No run waits for the load any more, so no deadline would end one that hangs.
+        case .loading where executor.isIdle && executor.isProcess: retireNow(executor)
+        case .loading: list(executor)
         default: break
         }
     }

@@ -47,7 +47,10 @@ extension ManifestKeys {
                 "output",
                 .size(kibibyte...1024 * mebibyte),
                 default: "\"64KiB\"",
-                "What one run may write to stdout, stderr and the log."
+                """
+                What one run may write to stdout, stderr and the log; runs that share a worker have \
+                theirs together.
+                """
             ),
             ManifestKey(
                 "result",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Its handlers return at once and leave something behind that works on while there is no run. With
- * SPIN_AFTER_OPEN it works before there has been any, with CLOSE_... at the end. Bounded: left alone,
- * nothing lasts for longer than a minute. */
+ * SPIN_AFTER_OPEN it works before there has been any, with OPEN_... while it is loaded, with CLOSE_... at
+ * the end. Bounded: left alone, nothing lasts for longer than a minute. */
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -153,9 +153,7 @@ HANDLER(take_later) {
   return BG_OK;
 }
 
-/* Its children take the memory that it may not have itself. */
-HANDLER(children_with_memory) {
-  UNUSED;
+static void fork_with_memory(void) {
   for (int count = 0; count < 3; count++) {
     if (fork() == 0) {
       const size_t size = (size_t)48 << 20;
@@ -165,6 +163,12 @@ HANDLER(children_with_memory) {
       for (;;) pause();
     }
   }
+}
+
+/* Its children take the memory that it may not have itself. */
+HANDLER(children_with_memory) {
+  UNUSED;
+  fork_with_memory();
   return BG_PENDING;
 }
 
@@ -364,6 +368,17 @@ static bg_status open_(const bg_host *given, bg_str config, void **plugin) {
   (void)given, (void)config, (void)plugin;
 #ifdef SPIN_AFTER_OPEN
   in_thread(spinner);
+#elif defined OPEN_FORKING
+  forker(0);
+  poll(0, 0, 60000);
+#elif defined OPEN_TAKING
+  fork_with_memory();
+  poll(0, 0, 60000);
+#elif defined OPEN_WRITING
+  /* The configuration is {"file":"PATH"}. */
+  sscanf(config.ptr, "{\"file\":\"%4000[^\"]", data_file);
+  writer(0);
+  poll(0, 0, 60000);
 #endif
   return BG_OK;
 }

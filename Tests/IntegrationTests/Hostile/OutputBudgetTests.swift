@@ -71,6 +71,16 @@ extension Integration {
             }
         }
 
+        /// Its last lines are in the pipe when it is killed.
+        @Test(.timeLimit(.minutes(5)))
+        func `Empty lines end a run long before their bytes would`() async throws {
+            try await withDaemon(try Self.manifest()) { daemon in
+                let record = try await daemon.run("newlines")
+                #expect(record.outcome == .killed(.output))
+                #expect(record.usage.outputBytes < 512 << 10, "\(record.usage.outputBytes)")
+            }
+        }
+
         @Test func `One plugin's output does not displace lines of others`() {
             let log = HostLog(linesMax: 100, bytesMax: 1 << 20, clock: { Self.stoppedClock })
             log.write(.info, "first", "of the host")
