@@ -59,10 +59,10 @@ import Testing
         #expect(registry.quarantine(of: name)?.library == "abc")
     }
 
-    @Test func `The same library in the same host stays quarantined; what cannot be read does not`()
+    @Test func `The same library in the same host stays quarantined, also while it cannot be read`()
         throws
     {
-        for (library, isHeld) in [("abc", true), (nil, true), ("abd", false), ("", false)] {
+        for (library, isHeld) in [("abc", true), (nil, true), ("abd", false), ("", true)] {
             let registry = try quarantined()
             let check = registry.check(name, library: library)
             let quarantine = registry.quarantine(of: name)
@@ -70,9 +70,28 @@ import Testing
             #expect(registry.isOnTrial(name) == !isHeld, "\(library ?? "unknown")")
         }
         // Its library was never read, so nothing can be compared with it.
+        #expect(try quarantined("").check(name, library: "abc") == .trial)
+        #expect(try quarantined("").check(name, library: nil) == .trial)
+    }
+
+    @Test func `A library that is away for a while stays quarantined when it comes back`() throws {
+        let registry = try quarantined()
+        let quarantine = try #require(registry.quarantine(of: name))
+        #expect(registry.check(name, library: "") == .held(quarantine))
+        #expect(registry.check(name, library: "abc") == .held(quarantine))
+        #expect(registry.check(name, library: "") == .held(quarantine))
+        #expect(registry.check(name, library: "abd") == .trial)
+    }
+
+    @Test func `A quarantine holds while its library is being hashed`() throws {
         let registry = makeRegistry()
-        _ = registry.quarantine(name, "it crashed", wall: 7)
-        #expect(registry.check(name, library: "") == .trial)
+        let quarantine = try #require(registry.quarantine(name, "it crashed", wall: 7))
+        for library in ["abc", "", nil] {
+            #expect(registry.check(name, library: library) == .held(quarantine))
+        }
+        let known = try #require(registry.identify(quarantine, library: "abc"))
+        #expect(registry.check(name, library: "abc") == .held(known))
+        #expect(registry.check(name, library: "abd") == .trial)
     }
 
     @Test func `Another build of the host tries the plugin once`() throws {

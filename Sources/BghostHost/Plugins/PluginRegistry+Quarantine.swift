@@ -84,10 +84,11 @@ extension PluginRegistry {
         beginInspection(of: plugin, unless: nil)
     }
 
-    /// Applies a quarantine from before a reload.
+    /// Applies a quarantine from before a reload, or that began while the reload inspected the plugin.
     ///
-    /// - Parameter sha256: the hash of the plugin's library.
+    /// - Parameter sha256: the hash of the plugin's library; "" if it is unknown, and then it is hashed.
     func holdToQuarantine(_ plugin: PluginSlot, library sha256: String) {
+        guard !sha256.isEmpty else { return holdToQuarantine(plugin) }
         hold(plugin, library: plugin.code.identity(sha256: sha256))
     }
 

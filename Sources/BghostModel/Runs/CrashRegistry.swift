@@ -34,6 +34,8 @@ package final class CrashRegistry {
     private struct History {
         var loop = CrashLoop()
         var quarantine: Quarantine?
+        /// Whether the identity of the quarantined library is still being determined.
+        var awaitsIdentity = false
         var idleEnds = IdleEndHistory()
         /// Whether the next crash quarantines the plugin again.
         var isOnTrial = false
@@ -162,6 +164,7 @@ package final class CrashRegistry {
             reason: String(reason.prefix(Self.reasonCharactersMax))
         )
         histories[plugin, default: History()].quarantine = quarantine
+        histories[plugin]?.awaitsIdentity = true
         histories[plugin]?.isOnTrial = false
         return quarantine
     }
@@ -176,20 +179,24 @@ package final class CrashRegistry {
         var quarantine = quarantine
         quarantine.library = library
         histories[quarantine.plugin]?.quarantine = quarantine
+        histories[quarantine.plugin]?.awaitsIdentity = false
         return quarantine
     }
 
     /// Compares a plugin with the version that was quarantined; a changed one is on trial from now on.
     ///
-    /// - Parameter library: the identity of its library, "" if the library could not be read; `nil`
-    ///   if the library is not known yet, and then it counts as unchanged.
+    /// - Parameter library: the identity of its library; "" if the library could not be read and `nil` if it is not
+    ///   known yet, and then it counts as unchanged: the next inspection decides.
     package func check(_ plugin: String, library: String?) -> Check {
         guard let quarantine = quarantine(of: plugin) else { return .free }
-        // A library that could not be read cannot be compared.
-        let isSame = library.map { $0 == quarantine.library } ?? true
-        if isSame, !quarantine.library.isEmpty, quarantine.host == hostBuild {
-            return .held(quarantine)
-        }
+        let awaitsIdentity = histories[plugin]?.awaitsIdentity == true
+        let isUnknown = library?.isEmpty ?? true
+        // With a quarantined library that was never read, none can be compared.
+        let isSame =
+            awaitsIdentity
+            || !quarantine.library.isEmpty
+                && (isUnknown || library == quarantine.library)
+        if isSame, quarantine.host == hostBuild { return .held(quarantine) }
         histories[plugin]?.isOnTrial = true
         return .trial
     }

@@ -178,6 +178,51 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
+        func `A library that is taken away and put back stays quarantined`() async throws {
+            let folder = try TemporaryDirectory()
+            let manifest = try manifest(folder, "misbehave")
+            try await withDaemon(manifest, folder: folder, adjust: Self.quick) { daemon in
+                try await bring(daemon, intoQuarantineAfter: 5)
+                let (library, away) = (folder.file("plugin.so"), folder.file("away.so"))
+                for (from, to) in [(library, away), (away, library)] {
+                    try #require(rename(from, to) == 0)
+                    // The daemon inspects the library before it answers.
+                    let error = await #expect(throws: SubmitError.self) {
+                        try await daemon.host.trigger(Submission(task: "good"))
+                    }
+                    #expect(error?.message.contains("quarantined until its library") == true)
+                    #expect(try await plugin(daemon).quarantine != nil)
+                }
+                try expectNoTrial(daemon)
+                try change(folder)
+                #expect(try await daemon.run("good").outcome == .succeeded)
+            }
+        }
+
+        private func expectNoTrial(_ daemon: RunningHost) throws {
+            let entries = daemon.log.entries(matching: LogFilter(plugin: "bad"), limit: 8192)
+            #expect(!entries.contains { $0.event == "plugin.retried" })
+        }
+
+        @Test(.timeLimit(.minutes(5)))
+        func `A quarantine that begins while a reload inspects the plugin holds after it`()
+            async throws
+        {
+            let folder = try TemporaryDirectory()
+            let manifest = try manifest(folder, "misbehave")
+            try await withDaemon(manifest, folder: folder, adjust: Self.quick) { daemon in
+                try await bring(daemon, intoQuarantineAfter: 5)
+                // The reload had no reason to hash the library.
+                await daemon.host.holdToQuarantine("bad", library: "")
+                #expect(try await plugin(daemon).quarantine != nil)
+                await #expect(throws: SubmitError.self) {
+                    try await daemon.host.trigger(Submission(task: "good"))
+                }
+                try expectNoTrial(daemon)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5)))
         func `Another build of the host tries a quarantined plugin once`() async throws {
             let folder = try TemporaryDirectory()
             let manifest = try manifest(folder, "misbehave")
@@ -279,6 +324,14 @@ extension Integration {
                 #expect(plugin.quarantine != nil)
             }
         }
+    }
+}
+
+extension Host {
+    /// Does what a reload does with the plugins that it takes up.
+    fileprivate func holdToQuarantine(_ plugin: String, library sha256: String) {
+        guard let slot = owners.plugins[plugin] else { return }
+        owners.registry.holdToQuarantine(slot, library: sha256)
     }
 }
 
