@@ -85,7 +85,7 @@ extension PluginRegistry {
         guard !plugin.isRetired, !isDraining else { return }
         guard let (found, isWatched) = look else { return scheduleCheck(at: plugin) }
         plugin.isWatched = isWatched
-        if let problem = plugin.problem {
+        if let problem = plugin.problem, !problem.needsTrial {
             filesChecked(of: plugin, found, problem)
         } else {
             filesChecked(of: plugin, found)
@@ -99,7 +99,6 @@ extension PluginRegistry {
         _ found: FileSnapshot,
         _ problem: PluginProblem
     ) {
-        guard !problem.isPause else { return }
         let isNew = problem.files.map { $0 != found } ?? (found.library != nil || plugin.isFunction)
         guard isNew else {
             plugin.candidate = nil
@@ -113,12 +112,12 @@ extension PluginRegistry {
         beginInspection(of: plugin, unless: nil)
     }
 
-    /// Handles the check of a usable plugin.
+    /// Handles the check of a plugin that was usable with its known files.
     private func filesChecked(of plugin: PluginSlot, _ found: FileSnapshot) {
         guard found != plugin.files else {
             plugin.candidate = nil
             plugin.change = nil
-            return
+            return forgetRefusal(of: plugin)
         }
         guard found == plugin.candidate else {
             plugin.candidate = found
@@ -151,9 +150,50 @@ extension PluginRegistry {
                 "\(what) is another file now; the one before goes on until `bghost reload`"
             )
         }
-        guard plugin.change == nil || plugin.refused != found else { return }
         let name = plugin.name
-        reference.performAsync { await $0.reloader.adoptChangedFiles(of: name, found) }
+        reference.performAsync { await $0.reloader.adoptChangedFiles(of: name) }
+    }
+
+    /// Handles files in the place of the loaded ones that cannot be adopted; they are tried again later.
+    ///
+    /// The reason may lie outside the files: their folders, a library that is missing, a shortage.
+    func refuse(_ plugin: PluginSlot, _ reason: String) {
+        let what = "its library was replaced and cannot be taken up"
+        plugin.refused = "\(what): \(reason)"
+        if plugin.held == nil {
+            holdBack(plugin)
+        } else {
+            note(plugin, "\(what), so what is loaded goes on: \(reason)")
+        }
+        scheduleCheck(at: plugin)
+    }
+
+    /// Makes the requests of a plugin wait if a new worker would load refused files; running runs continue.
+    ///
+    /// - Returns: whether it would.
+    @discardableResult
+    func holdBack(_ plugin: PluginSlot) -> Bool {
+        guard let refused = plugin.refused, plugin.held == nil else { return false }
+        // At the end of a pause it is called again. A quarantine is more serious.
+        if let problem = plugin.problem, !problem.isRefusal, !problem.isLoadFailure { return true }
+        guard plugin.problem?.message != refused else { return true }
+        plugin.problem = PluginProblem(message: refused, files: nil, isRefusal: true)
+        log.write(.error, "plugin.unusable", refused, plugin: plugin.name)
+        reportProblem(of: plugin)
+        return true
+    }
+
+    /// The files that are loaded are in their place again.
+    private func forgetRefusal(of plugin: PluginSlot) {
+        plugin.refused = nil
+        guard plugin.problem?.isRefusal == true else { return }
+        plugin.problem = nil
+        // One that was started before the refusal may have loaded the other files.
+        for executor in Array(plugin.executors.values) where executor.isProcess {
+            retireLive(executor)
+        }
+        reportProblem(of: plugin)
+        pool.prestart(plugin)
     }
 
     private func removed(_ plugin: PluginSlot, _ library: String) {

@@ -35,7 +35,8 @@ extension PluginRegistry {
             workerPath: configuration.workerPath,
             pluginPath: configuration.pluginPath,
             manifestDirectory: configuration.manifestDirectory,
-            allowsUntrustedFiles: configuration.allowsUntrustedFiles
+            allowsUntrustedFiles: configuration.allowsUntrustedFiles,
+            dataFolder: state.dataFolder
         )
     }
 
@@ -143,6 +144,7 @@ extension PluginRegistry {
     /// Call it only for an operator's action, not for a query.
     nonisolated(nonsending) func revalidate(_ plugin: PluginSlot) async {
         guard let problem = plugin.problem, !problem.isPause else { return }
+        guard !problem.isRefusal else { return await reloader.adoptChangedFiles(of: plugin.name) }
         await inspectAgain(plugin, unless: problem.files)
     }
 
@@ -201,7 +203,7 @@ extension PluginRegistry {
         pool.prestart(plugin)
     }
 
-    private func retireLive(_ executor: any RunExecutor) {
+    func retireLive(_ executor: any RunExecutor) {
         guard executor.state == .live else { return }
         pool.retire(executor)
     }

@@ -40,6 +40,7 @@ extension PluginRegistry {
         plugin.isWatched = found.isWatched
         pool.forgetSandbox(of: plugin)
         plugin.change = nil
+        plugin.refused = nil
         plugin.candidate = nil
         if !found.isWatched { scheduleCheck(at: plugin) }
         if let problem = found.problem {
@@ -100,6 +101,8 @@ extension PluginRegistry {
     /// The plugin is paused, longer each time, and quarantined after a few failures.
     func loadFailed(_ plugin: PluginSlot, _ message: String) {
         log.write(.error, "plugin.load_failed", message, plugin: plugin.name)
+        // A worker may have loaded refused files, which say nothing about the adopted ones.
+        guard plugin.isRetired || !holdBack(plugin) else { return }
         // A replaced version is not loaded again, and its failures say nothing about the new one.
         let verdict =
             plugin.isRetired
@@ -109,6 +112,8 @@ extension PluginRegistry {
         case .quarantine(let reason): return quarantine(plugin, reason)
         case .pause(let end):
             plugin.problem = PluginProblem(message: message, files: plugin.files, retryAt: end)
+            plugin.problem?.isLoadFailure =
+                plugin.isolation == .worker && plugin.held == nil && !plugin.isFunction
             if end < .never { deadlines.arm(.plugin(plugin.index), at: end) }
             reportProblem(of: plugin)
         }
@@ -175,8 +180,8 @@ extension PluginRegistry {
             plugin.problem?.files = nil
             if problem.isPause {
                 plugin.problem = nil
-                reportProblem(of: plugin)
-            } else {
+                if !holdBack(plugin) { reportProblem(of: plugin) }
+            } else if !holdBack(plugin) {
                 // The file may have changed since the failure, so inspect it again.
                 beginInspection(of: plugin, unless: nil)
             }

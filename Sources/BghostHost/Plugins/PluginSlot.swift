@@ -26,8 +26,8 @@ final class PluginSlot {
     var change: String?
     /// The state of its files at the last check, if it differed from the known state.
     var candidate: FileSnapshot?
-    /// Files that could not be adopted.
-    var refused: FileSnapshot?
+    /// Why the files in the place of the loaded ones cannot be adopted; `nil` if there are none.
+    var refused: String?
     /// Whether a check or an inspection of its files is under way, which refers to its index.
     var isBeingChecked = false
     /// The time of the next check of its files; `never` if none is armed.
@@ -184,4 +184,11 @@ struct PluginProblem {
     var retryAt: MonotonicInstant = .never
     /// Whether it ends by itself; requests are accepted and wait.
     var isPause = false
+    /// Whether the files in the place of the loaded ones cannot be adopted, and a new worker would load them.
+    var isRefusal = false
+    /// Whether loading failed for files that had been adopted.
+    var isLoadFailure = false
+
+    /// Whether changed files are loaded for a test before they are adopted.
+    var needsTrial: Bool { isPause || isRefusal || isLoadFailure }
 }

@@ -278,9 +278,7 @@ final class ManifestReloader: SharesServices {
     }
 
     /// Adopts changed files of one plugin, as a reload of the same manifest would.
-    ///
-    /// - Parameter seen: the state of the changed files.
-    nonisolated(nonsending) func adoptChangedFiles(of name: String, _ seen: FileSnapshot) async {
+    nonisolated(nonsending) func adoptChangedFiles(of name: String) async {
         guard !isDraining, let plugin = plugins[name] else { return }
         guard !isReloading else { return registry.scheduleCheck(at: plugin) }
         isReloading = true
@@ -298,12 +296,7 @@ final class ManifestReloader: SharesServices {
                 plugin: name
             )
         } catch {
-            plugin.refused = seen
-            registry.note(
-                plugin,
-                "its library was replaced and cannot be taken up, so what is loaded goes on: "
-                    + (error.candidates.first ?? error.message)
-            )
+            registry.refuse(plugin, error.candidates.first ?? error.message)
         }
     }
 

@@ -98,7 +98,12 @@ extension SeparateHosts {
                 let whole = try File.read(try Fixture.library("misbehave"))
                 try folder.write(whole, to: "plugin.so")
                 let manifest = try TestManifest.plugin("cut", library: "plugin.so")
-                try await withDaemon(manifest, folder: folder) { daemon in
+                try await withDaemon(
+                    manifest,
+                    folder: folder,
+                    // Once the daemon has seen the truncated file, requests wait.
+                    adjust: { $0.timeouts.settle = 3_600_000_000_000 }
+                ) { daemon in
                     #expect(try await daemon.run("task").outcome == .succeeded)
                     try #require(truncate(folder.file("plugin.so"), 4096) == 0)
                     let record = try await daemon.runBesideOthers("task")

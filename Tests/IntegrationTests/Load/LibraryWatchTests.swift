@@ -7,6 +7,7 @@ import BghostConfiguration
 import BghostPolicy
 import BghostServices
 import BghostTestSupport
+import BghostTrust
 import Glibc
 import Testing
 
@@ -235,22 +236,35 @@ extension Integration {
         }
 
         @Test(.timeLimit(.minutes(5)))
-        func `An unusable replacement is logged, and the loaded library stays`() async throws {
+        func `A pinned plugin keeps the held library when its replacement is refused`()
+            async throws
+        {
             try install("misbehave")
-            try await withDaemon(try manifest(), adjust: Self.onlyEvents) { daemon in
-                let before = try await daemon.run("task")
-                try install("mark")
-                let line = try await daemon.line { $0.event == "plugin.changed" }
-                #expect(line.message.contains("cannot be taken up"))
-                #expect(line.message.contains("no handler `succeed`"))
-                #expect(try await status(daemon).change == line.message)
-                let after = try await daemon.run("task")
-                #expect(after.outcome == .succeeded && after.pid == before.pid)
-                // The right one is no change any more.
-                try install("misbehave", padding: 1)
-                try await daemon.line { $0.event == "plugin.replaced" }
-                #expect(try await status(daemon).change == nil)
+            let digest = try #require(LibraryDigest.sha256(path: library))
+            let manifest = try manifest {
+                $0.sha256 = digest
+                $0.writtenOnChange = .reload
             }
+            try await withDaemon(
+                manifest,
+                adjust: {
+                    Self.onlyEvents(&$0)
+                    // Each run has a worker of its own.
+                    $0.timeouts.idle = 0
+                },
+                { daemon in
+                    #expect(try await daemon.run("task").outcome == .succeeded)
+                    try install("misbehave", padding: 1)
+                    let line = try await daemon.line { $0.event == "plugin.changed" }
+                    #expect(line.message.contains("cannot be taken up, so what is loaded goes on"))
+                    #expect(try await status(daemon).change == line.message)
+                    #expect(try await daemon.run("task").outcome == .succeeded)
+                    // The right one is no change any more.
+                    try install("misbehave")
+                    try await daemon.line { $0.event == "plugin.replaced" }
+                    #expect(try await status(daemon).change == nil)
+                }
+            )
         }
 
         @Test(.timeLimit(.minutes(5)))
