@@ -84,6 +84,12 @@ package enum PathTrust {
         guard let others = mayWrite(facts) else { return facts }
         // In a folder with the sticky bit, like /tmp, a user cannot replace another user's file.
         guard facts.kind != .folder || facts.permissions & 0o1000 == 0 else { return facts }
+        // With other permissions a device would not work for those who use it.
+        guard facts.kind == .file || facts.kind == .folder else {
+            throw TrustError(
+                "\(path) is a device, a FIFO or a socket, which \(others) can write to; name a file"
+            )
+        }
         throw TrustError(
             "\(path) can be written by \(others); run"
                 + " `chmod \(others == "everybody" ? "o-w" : "g-w") \(path)`"

@@ -54,6 +54,23 @@ import Testing
         #expect(changes(watch) == ["b.c"])
     }
 
+    @Test func `A folder behind a link is watched if links are followed`() throws {
+        let outside = try TemporaryDirectory()
+        try makeFolder("inner", in: outside)
+        try #require(symlink(outside.path, folder.file("link")) == 0)
+        try #require(symlink(".", folder.file("itself")) == 0)
+        let blind = try watch()
+        let watch = try TreeWatch(folder.path, followsLinks: true) { _, _ in true }
+        try outside.writeElsewhere("1", to: "a.c")
+        #expect(changes(watch) == ["link/a.c"])
+        try outside.writeElsewhere("1", to: "inner/b.c")
+        #expect(changes(watch) == ["link/inner/b.c"])
+        // A link back is the folder itself.
+        try folder.writeElsewhere("1", to: "c.c")
+        #expect(changes(watch) == ["c.c"] && !watch.isGone)
+        #expect(blind.changes() == ["c.c"])
+    }
+
     @Test func `A new folder is watched with all that is in it`() throws {
         let outside = try TemporaryDirectory()
         try makeFolder("new/inner", in: outside)

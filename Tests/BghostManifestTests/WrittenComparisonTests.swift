@@ -114,6 +114,27 @@ import Testing
         #expect(Self.texts(comparison.of(.host)) == ["slots: - → 3"])
     }
 
+    /// Of objects without keys, and with some.
+    @Test(arguments: [
+        ("{}", #"{"a": "x"}"#, ["config.a: - → x"]),
+        (#"{"a": "x"}"#, "{}", ["config.a: x → -"]),
+        (#"{"a": {}}"#, #"{"a": {"b": {"c": 1}}}"#, ["config.a.b.c: - → 1"]),
+        ("{}", #"{"a": {}}"#, ["config.a: - → {}"]),
+        (#"{"a": {}}"#, #"{"a": []}"#, ["config.a: {} → []"]),
+        (#"{"a": {}, "b": 1}"#, #"{"b": 1}"#, ["config.a: {} → -"]),
+    ])
+    func `An object that gets keys or loses them is named by its keys`(
+        old: String,
+        new: String,
+        changes: [String]
+    ) throws {
+        let comparison = try Self.compare(
+            ManifestFixture.plugin(#""config": \#(old)"#),
+            ManifestFixture.plugin(#""config": \#(new)"#)
+        )
+        #expect(Self.texts(comparison.of(.plugin, "p")) == changes)
+    }
+
     @Test func `Long texts are cut around their first difference`() throws {
         let same = String(repeating: "a", count: 1000)
         let change = WrittenChange(key: "config.x", before: same + "b", after: same + "cd")

@@ -39,6 +39,13 @@ import Testing
         #expect(refusal(of: file) == "\(path) can be written by everybody; run `chmod o-w \(path)`")
     }
 
+    @Test func `A device is no file, and its permissions are left alone`() {
+        #expect(
+            refusal(of: "/dev/null")
+                == "/dev/null is a device, a FIFO or a socket, which everybody can write to; name a file"
+        )
+    }
+
     @Test func `A file that another group can change is not trusted`() throws {
         let path = folder.file("plugins")
         try #require(chown(path, geteuid(), geteuid() == 0 ? 12345 : getegid()) == 0)

@@ -179,6 +179,29 @@ import Testing
         #expect(daemon.stop() == 0)
     }
 
+    @Test func `A folder of drop-ins behind a link is watched, and what takes its place`() throws {
+        for name in ["real", "next", "last"] { try #require(mkdir(folder.file(name), 0o755) == 0) }
+        try #require(symlink("real", folder.file("tasks.d")) == 0)
+        let daemon = try started()
+        try folder.write(dropIn("one"), to: "real/one.json")
+        #expect(daemon.program.line(containing: "+ task one") != nil)
+        // Another folder where the link leads.
+        try folder.write(dropIn("two"), to: "next/two.json")
+        try #require(rename(folder.file("real"), folder.file("old")) == 0)
+        try #require(rename(folder.file("next"), folder.file("real")) == 0)
+        #expect(daemon.program.line(containing: "+ task two; - task one") != nil)
+        try folder.write(dropIn("three"), to: "real/three.json")
+        #expect(daemon.program.line(containing: "+ task three") != nil)
+        // Another link.
+        try folder.write(dropIn("four"), to: "last/four.json")
+        try #require(symlink("last", folder.file("link")) == 0)
+        try #require(rename(folder.file("link"), folder.file("tasks.d")) == 0)
+        #expect(daemon.program.line(containing: "+ task four; - task") != nil)
+        try folder.write(dropIn("five"), to: "last/five.json")
+        #expect(daemon.program.line(containing: "+ task five") != nil)
+        #expect(daemon.stop() == 0)
+    }
+
     @Test func `Without it a change waits for the operator`() throws {
         let path = try write("main", onChange: "ask")
         let daemon = try TestDaemon(manifest: path, folder: folder)

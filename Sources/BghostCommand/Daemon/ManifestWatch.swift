@@ -162,7 +162,7 @@ private final class ManifestWatcher: Sendable {
     }
 
     private static func tree(_ folder: String) throws(SystemError) -> TreeWatch {
-        try TreeWatch(folder, seesAll: true) { name, isFolder in
+        try TreeWatch(folder, seesAll: true, followsLinks: true) { name, isFolder in
             // Drafts are hidden. A volume of Kubernetes replaces the link `..data` alone.
             isFolder ? name == "tasks.d" : !name.hasPrefix(".") || name == "..data"
         }

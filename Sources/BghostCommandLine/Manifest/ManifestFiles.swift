@@ -94,7 +94,7 @@ package struct ManifestFiles {
         switch file(path, name: config) {
         case .success(let file): main = file
         case .failure(let error):
-            reading.diagnostics = [.unreadable(file: config, reason: error.reason)]
+            reading.diagnostics = [.unreadable(file: config, reason: error.reasonOfFile)]
             return reading
         }
         var dropIns: [ManifestFile] = []
@@ -106,7 +106,13 @@ package struct ManifestFiles {
         do throws(SystemError) {
             names = try dropInNames(in: directory + "/tasks.d")
         } catch {
-            reading.diagnostics = [.unreadable(dropIn: "tasks.d", reason: error.reason)]
+            let isDangling = error.code == ENOENT
+            reading.diagnostics = [
+                .unreadable(
+                    dropIn: "tasks.d",
+                    reason: isDangling ? "it is a link that leads nowhere" : error.reason
+                )
+            ]
             return reading
         }
         reading.hasDropInFolder = names != nil
@@ -116,8 +122,13 @@ package struct ManifestFiles {
                 dropIns.append(file)
                 reading.dropInNames.append(name)
             case .failure(let error):
+                // A name that is not UTF-8 is repaired when it is read, and then it names no file.
+                let isNamed = error.code != ENOENT || !name.contains("\u{FFFD}")
                 reading.diagnostics = [
-                    .unreadable(dropIn: "tasks.d/\(name)", reason: error.reason)
+                    .unreadable(
+                        dropIn: "tasks.d/\(name)",
+                        reason: isNamed ? error.reasonOfFile : "its name is not UTF-8"
+                    )
                 ]
                 return reading
             }
@@ -182,13 +193,25 @@ package struct ManifestFiles {
     }
 
     /// The names of the drop-ins; `nil` if there is no such folder.
+    ///
+    /// - Throws: `SystemError`; with `ENOENT` if the folder is a link that leads nowhere.
     private static func dropInNames(in folder: String) throws(SystemError) -> [String]? {
         do {
             return try FolderNames.of(folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
         } catch {
-            if error.code == ENOENT { return nil }
-            throw error
+            guard error.code == ENOENT else { throw error }
+            var status = stat()
+            // The drop-ins behind a link that leads nowhere are not known: their file system may come later.
+            guard lstat(folder, &status) != 0 else { throw error }
+            return nil
         }
+    }
+}
+
+extension SystemError {
+    /// Why a file could not be read by `SmallFile`, for people.
+    fileprivate var reasonOfFile: String {
+        code == EINVAL ? "it is a FIFO or a device, not a file" : reason
     }
 }
 
@@ -224,7 +247,7 @@ package enum Secrets {
     private static func contents(of path: String) -> Result<String, SecretError> {
         // One byte more, so that a longer secret is not taken for what it begins with.
         switch SmallFile.read(path, bytesMax: bytesMax + 1) {
-        case .failure(let error): return .failure(SecretError(error.reason))
+        case .failure(let error): return .failure(SecretError(error.reasonOfFile))
         case .success(let bytes) where bytes.count > bytesMax:
             return .failure(SecretError("the file has more than \(bytesMax >> 10) KiB"))
         case .success(let bytes):

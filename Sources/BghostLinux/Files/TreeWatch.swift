@@ -10,6 +10,7 @@ package final class TreeWatch {
     package let descriptor: Int32
     private let isWatched: (_ name: String, _ isFolder: Bool) -> Bool
     private let seesAll: Bool
+    private let followsLinks: Bool
     /// The paths of the watched folders below the root, each with a slash at its end, "" for the root.
     private var folders: [Int32: String] = [:]
     private let root: String
@@ -25,20 +26,22 @@ package final class TreeWatch {
 
     private static let events = UInt32(
         IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR
-            | IN_DONT_FOLLOW
     )
 
-    /// Watches a folder and all folders in it; symbolic links are not followed.
+    /// Watches a folder and all folders in it.
     ///
     /// - Parameters:
     ///   - root: the path of the folder.
     ///   - seesAll: whether a file also counts that was created and not written yet, as a link never is, and one
     ///     whose permissions have changed.
+    ///   - followsLinks: whether to look into the folders that symbolic links in it lead to; another link or folder in
+    ///     such a place is not noticed.
     ///   - isWatched: whether a file counts, or a folder is looked into, by its name.
     /// - Throws: `SystemError` if the folder cannot be watched.
     package init(
         _ root: String,
         seesAll: Bool = false,
+        followsLinks: Bool = false,
         isWatched: @escaping (_ name: String, _ isFolder: Bool) -> Bool
     ) throws(SystemError) {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
@@ -47,11 +50,12 @@ package final class TreeWatch {
         self.root = root
         self.isWatched = isWatched
         self.seesAll = seesAll
+        self.followsLinks = followsLinks
         // Links on the way to the folder are its user's own.
         let watch = inotify_add_watch(
             descriptor,
             root,
-            (Self.events | (seesAll ? UInt32(IN_ATTRIB) : 0)) & ~UInt32(IN_DONT_FOLLOW)
+            Self.events | (seesAll ? UInt32(IN_ATTRIB) : 0)
         )
         guard watch >= 0 else { throw SystemError("watch", root, code: errno) }
         folders[watch] = ""
@@ -105,13 +109,17 @@ package final class TreeWatch {
             isIncomplete = true
             return
         }
-        let events = Self.events | (seesAll ? UInt32(IN_ATTRIB) : 0)
+        let events =
+            Self.events | (seesAll ? UInt32(IN_ATTRIB) : 0)
+            | (followsLinks ? 0 : UInt32(IN_DONT_FOLLOW))
         let watch = inotify_add_watch(descriptor, root + "/" + folder, events)
         // A folder that is gone again, or a link, is none of the tree.
         guard watch >= 0 else {
             if errno == ENOSPC { isIncomplete = true }
             return
         }
+        // Links may lead to a folder that is watched already, and back to one above.
+        guard !followsLinks || folders[watch] == nil else { return }
         folders[watch] = folder
         addFolders(below: folder)
     }
@@ -122,7 +130,9 @@ package final class TreeWatch {
         while let entry = readdir(stream) {
             // Other file systems than the common ones leave the type out; then the watch tells.
             let type = Int(entry.pointee.d_type)
-            guard type == DT_DIR || type == DT_UNKNOWN else { continue }
+            guard type == DT_DIR || type == DT_UNKNOWN || followsLinks && type == DT_LNK else {
+                continue
+            }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }

@@ -127,12 +127,30 @@ package struct WrittenComparison: Sendable {
     ) -> [WrittenChange] {
         let before = Dictionary(former.map { ($0.key, $0.text) }) { _, last in last }
         let after = Dictionary(new.map { ($0.key, $0.text) }) { _, last in last }
-        let present = new.filter { before[$0.key] != $0.text }.map {
-            WrittenChange(key: $0.key, before: before[$0.key], after: $0.text)
-        }
-        let absent = former.filter { after[$0.key] == nil }.map {
-            WrittenChange(key: $0.key, before: $0.text, after: nil)
-        }
+        let (parentsBefore, parentsAfter) = (parents(of: former), parents(of: new))
+        // An empty object has no keys; if the other one has some, these say all.
+        let present = new.filter { before[$0.key] != $0.text }
+            .filter { $0.text != emptyObject || !parentsBefore.contains($0.key) }
+            .map { WrittenChange(key: $0.key, before: before[$0.key], after: $0.text) }
+        let absent = former.filter { after[$0.key] == nil }
+            .filter { $0.text != emptyObject || !parentsAfter.contains($0.key) }
+            .map { WrittenChange(key: $0.key, before: $0.text, after: nil) }
         return present + absent
+    }
+
+    private static let emptyObject = "{}"
+
+    /// The paths of the objects that contain the values.
+    private static func parents(of values: [(key: String, text: String)]) -> Set<String> {
+        var parents: Set<String> = []
+        for (key, _) in values {
+            var path = Substring(key)
+            while let dot = path.lastIndex(of: ".") {
+                path = path[..<dot]
+                // Those above are known too.
+                guard parents.insert(String(path)).inserted else { break }
+            }
+        }
+        return parents
     }
 }
