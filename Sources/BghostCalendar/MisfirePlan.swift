@@ -68,36 +68,36 @@ package struct MisfirePlan: Equatable, Sendable {
     package private(set) var missedFrom: Int64?
     /// The next time; `nil` if there is none.
     package private(set) var next: Int64?
-    /// The new `History.lastServedTime`, to store in the transaction that submits `times`.
-    private(set) var lastServedTime: Int64?
+    /// The new `History.lastServedTime`, to store if all times up to now are submitted or skipped.
+    package private(set) var lastServedTime: Int64?
     /// Whether the clock is behind the history.
     private(set) var sawClockBack = false
 
     /// Computes the plan.
     ///
-    /// After the clock was set back, times count again from now on, except those for which `isTaken` is true.
-    /// So no time gets two runs, and times that were skipped while the clock was ahead get their run.
+    /// After the clock was set back, times count again from then on, except those that were served. So no time
+    /// gets two runs, and times that were skipped while the clock was ahead get their run. The caller stores the
+    /// present as the last served time when the clock is set back; otherwise no time is due until the clock
+    /// reaches that time again.
     ///
     /// - Parameters:
     ///   - now: the wall clock, Unix nanoseconds.
-    ///   - isTaken: whether a time was submitted before, according to the unique key in the store. It is
-    ///     called at most `timesMax` times, and once for each range of taken times.
-    ///   - takenThrough: the last taken time of the range that contains a time; the search continues after
-    ///     it. The default is the time itself.
+    ///   - served: the times that were served or withdrawn.
+    ///   - isTaken: whether another time was submitted before. It is called at most `timesMax` times.
     package init(
         _ recurrence: Recurrence,
         history: History,
         now: Int64,
         rules: Rules = Rules(),
-        isTaken: (Int64) -> Bool = { _ in false },
-        takenThrough: (Int64) -> Int64 = { $0 }
+        served: ServedTimes = ServedTimes(),
+        isTaken: (Int64) -> Bool = { _ in false }
     ) {
         let now = rules.offset.scheduledTime(now)
         lastServedTime = history.lastServedTime
         if let last = history.lastServedTime, last > now {
             sawClockBack = true
             lastServedTime = now
-            next = Self.nextFree(recurrence, after: now, isTaken, takenThrough)
+            next = Self.nextFree(recurrence, after: now, served: served, isTaken: isTaken)
             return
         }
         let edited =
@@ -105,18 +105,27 @@ package struct MisfirePlan: Equatable, Sendable {
         sawClockBack = edited > now
         // Limit an edit in the future of this clock; otherwise it would block the schedule until then.
         let base = min(max(edited, history.lastServedTime ?? Int64.min), now)
-        next = Self.nextFree(recurrence, after: now, isTaken, takenThrough)
+        next = Self.nextFree(recurrence, after: now, served: served, isTaken: isTaken)
         let count = recurrence.count(after: base, through: now)
         guard count > 0, let latest = recurrence.latest(atOrBefore: now) else { return }
         lastServedTime = latest
-        let due = Due(count: count, after: base, latest: latest, now: now)
-        missedCount = count - choose(recurrence, due, rules, isTaken) - times.count
+        let due = Due(
+            count: max(0, count - served.count(of: recurrence, after: base, through: now)),
+            after: base,
+            latest: latest,
+            now: now
+        )
+        let taken = choose(recurrence, due, rules, served: served, isTaken: isTaken)
+        missedCount = due.count - taken - times.count
         // The last times are submitted, so if any time is missed, the first one is.
-        if missedCount > 0 { missedFrom = recurrence.next(after: base) }
+        if missedCount > 0 {
+            missedFrom = Self.nextFree(recurrence, after: base, served: served, isTaken: isTaken)
+        }
     }
 
     /// The past times.
     private struct Due {
+        /// The number of those that were not served.
         var count: Int
         var after: Int64
         var latest: Int64
@@ -125,12 +134,13 @@ package struct MisfirePlan: Equatable, Sendable {
 
     /// Fills `times`.
     ///
-    /// - Returns: the number of times that were omitted because they are taken.
+    /// - Returns: the number of times that were omitted because they are taken, without those served.
     private mutating func choose(
         _ recurrence: Recurrence,
         _ due: Due,
         _ rules: Rules,
-        _ isTaken: (Int64) -> Bool
+        served: ServedTimes,
+        isTaken: (Int64) -> Bool
     ) -> Int {
         let (wanted, lateness) =
             switch rules.policy {
@@ -145,8 +155,11 @@ package struct MisfirePlan: Equatable, Sendable {
         while let candidate = time, candidate > due.after, times.count < wanted,
             taken < Self.timesMax, Self.distance(from: candidate, to: due.now) <= latenessMax
         {
-            if isTaken(candidate) { taken += 1 } else { times.append(candidate) }
-            time = recurrence.last(before: candidate)
+            let range = served.start(ofRangeWith: candidate)
+            if range == nil {
+                if isTaken(candidate) { taken += 1 } else { times.append(candidate) }
+            }
+            time = recurrence.last(before: range ?? candidate)
         }
         times.reverse()
         return taken
@@ -155,13 +168,15 @@ package struct MisfirePlan: Equatable, Sendable {
     private static func nextFree(
         _ recurrence: Recurrence,
         after instant: Int64,
-        _ isTaken: (Int64) -> Bool,
-        _ takenThrough: (Int64) -> Int64
+        served: ServedTimes,
+        isTaken: (Int64) -> Bool
     ) -> Int64? {
         var time = recurrence.next(after: instant)
         for _ in 0..<timesMax {
-            guard let candidate = time, isTaken(candidate) else { return time }
-            time = recurrence.next(after: max(candidate, takenThrough(candidate)))
+            guard let candidate = time else { return nil }
+            let end = served.end(ofRangeWith: candidate)
+            guard end != nil || isTaken(candidate) else { return candidate }
+            time = recurrence.next(after: end ?? candidate)
         }
         return time
     }

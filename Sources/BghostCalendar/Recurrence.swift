@@ -100,6 +100,9 @@ package struct Recurrence: Equatable, Sendable {
         instant == Int64.min ? nil : latest(atOrBefore: instant - 1)
     }
 
+    /// Whether an instant is one of the times.
+    package func contains(_ instant: Int64) -> Bool { latest(atOrBefore: instant) == instant }
+
     /// The number of times after one instant up to another, inclusive; 0 if the instants are in the wrong
     /// order.
     package func count(after low: Int64, through high: Int64) -> Int {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import BghostBase
+
 /// The served times of a schedule, so that no time is served again after the clock was set back.
+///
+/// A time that was withdrawn before it came counts as served.
 ///
 /// Successive times form one range, so a schedule that is served without gaps needs one range. The oldest
 /// ranges are dropped: a wrong clock is corrected before they matter.
@@ -54,6 +58,19 @@ package struct ServedTimes: Equatable, Codable, Sendable {
         ranges.lazy.filter { $0.from <= time && time <= $0.through }.map(\.through).max()
     }
 
+    /// The first time of the range that contains a time; `nil` if the time is not served.
+    func start(ofRangeWith time: Int64) -> Int64? {
+        ranges.lazy.filter { $0.from <= time && time <= $0.through }.map(\.from).min()
+    }
+
+    /// The number of times of a recurrence that are served, after one instant up to another, inclusive.
+    func count(of recurrence: Recurrence, after low: Int64, through high: Int64) -> Int {
+        ranges.reduce(0) { sum, range in
+            let before = max(low, range.from.subtractingClamped(1))
+            return sum + recurrence.count(after: before, through: min(high, range.through))
+        }
+    }
+
     package func contains(_ time: Int64) -> Bool {
         ranges.contains { $0.from <= time && time <= $0.through }
     }
@@ -68,5 +85,27 @@ package struct ServedTimes: Equatable, Codable, Sendable {
         }
         ranges.append(Range(from: time, through: time))
         if ranges.count > Self.rangesMax { ranges.removeFirst() }
+    }
+
+    // MARK: Intervals
+
+    /// The ranges of times of one recurrence; those of a former schedule of the task are others.
+    package func times(of recurrence: Recurrence) -> ServedTimes {
+        ServedTimes(ranges.filter { recurrence.contains($0.from) })
+    }
+
+    /// Moves the times of an interval by a step, nanoseconds, as the interval itself moves.
+    ///
+    /// - Parameter recurrence: the interval before it moves.
+    package mutating func move(by step: Int64, of recurrence: Recurrence) {
+        for index in ranges.indices where recurrence.contains(ranges[index].from) {
+            ranges[index].from = ranges[index].from.addingClamped(step)
+            ranges[index].through = ranges[index].through.addingClamped(step)
+        }
+    }
+
+    /// Forgets the times of an interval that are over at an instant: they do not come again.
+    package mutating func forget(through instant: Int64, of recurrence: Recurrence) {
+        ranges.removeAll { $0.through <= instant && recurrence.contains($0.from) }
     }
 }

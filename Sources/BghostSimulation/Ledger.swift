@@ -7,7 +7,7 @@ internal import BghostPolicy
 /// A model of the store as a value, with the rules for its transitions.
 ///
 /// It rejects a transition that breaks a rule: a request is pending once, leased to one run at a time, and
-/// ends once; a time of a schedule is served once.
+/// ends once; a time of a schedule is served once, by one request; the manifest takes no request of a client.
 package struct Ledger: Sendable {
     /// A request that is leased to a run.
     struct Lease: Sendable {
@@ -33,6 +33,10 @@ package struct Ledger: Sendable {
         case outOfOrder(RunID)
         /// A time of a schedule was served twice.
         case servedTwice(task: String, scheduledTime: Int64)
+        /// A start of a schedule got another request, although it had one.
+        case madeAnew(task: String, scheduledTime: Int64)
+        /// The request of a client was replaced by one of the manifest, or dropped with a start of a schedule.
+        case takenFromClient(RunID)
         /// The epoch of a run is not greater than all earlier ones.
         case oldEpoch(UInt64)
         case notDead(RunID)
@@ -68,13 +72,20 @@ package struct Ledger: Sendable {
     mutating func apply(_ change: StoreChange, now: Int64) throws(Fault) {
         switch change {
         case .accepted(let request, let replaced):
-            if let replaced { try close(replaced) }
+            if let replaced {
+                try checkReplacement(of: replaced, by: request)
+                try close(replaced)
+            }
             guard leases[request.id] == nil, pending[request.id] == nil else {
                 throw .acceptedAgain(request.id)
             }
             accepted += 1
             try wait(request)
-        case .closed(let id, _): try close(id)
+        case .closed(let id, let end):
+            if end == .paused, let request = pending[id], request.submitter != .manifest {
+                throw .takenFromClient(id)
+            }
+            try close(id)
         case .runStarted(let record): try begin(record, now: now)
         case .runEnded(let record, let next): try end(record, next)
         case .redriven(let request):
@@ -100,6 +111,14 @@ package struct Ledger: Sendable {
             break
         case .paused(let target, let pause): pauses[target] = pause
         case .switched(let plugin, let off): disabledPlugins[plugin] = off
+        }
+    }
+
+    private func checkReplacement(of id: RunID, by request: Request) throws(Fault) {
+        guard let old = pending[id], request.submitter == .manifest else { return }
+        guard old.submitter == .manifest else { throw .takenFromClient(id) }
+        if let time = request.scheduledTime, old.scheduledTime == time {
+            throw .madeAnew(task: request.task, scheduledTime: time)
         }
     }
 

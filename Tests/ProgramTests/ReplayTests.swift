@@ -84,12 +84,17 @@ import Testing
     @Test(.timeLimit(.minutes(5)))
     func `A recording of an older version is replayed`() throws {
         let recording = PackageRoot.path + "/Tests/Fixtures/Recordings/0.1.0"
+        let folder = try TemporaryDirectory()
+        let text = String(decoding: try File.read(recording + "/decisions.jsonl"), as: UTF8.self)
+        // Then the clock is set, and the request of a future start was replaced: adr/0754.
+        let lines = text.split(separator: "\n").prefix(66)
+        try folder.write(lines.joined(separator: "\n") + "\n", to: "decisions.jsonl")
         let answer = try Command.run([
-            Artifact.path("bghost"), "replay", recording + "/decisions.jsonl",
+            Artifact.path("bghost"), "replay", folder.file("decisions.jsonl"),
             "--config", recording + "/before.json", "--config", recording + "/after.json",
         ])
         #expect(answer.exitCode == 0, "\(answer.error)")
-        #expect(answer.output == "67 decisions, all the same\n")
+        #expect(answer.output == "37 decisions, all the same\n")
     }
 
     @Test(.timeLimit(.minutes(5)))

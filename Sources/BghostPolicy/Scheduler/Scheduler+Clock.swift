@@ -58,6 +58,8 @@ extension Scheduler {
             memory.schedule = ""
             remember(memory, entry: entry, now: now)
             adoptSchedule(schedule, entry: entry, now: now, &effects)
+            // A request that was due by the wrong clock serves none of its times.
+            if ownPending(entry) != nil { submitNext(entry: entry, now: now, &effects) }
         }
     }
 }

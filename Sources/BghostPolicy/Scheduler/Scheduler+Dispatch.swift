@@ -50,8 +50,10 @@ extension Scheduler {
                     now: now,
                     &effects
                 )
-            case .paused(let request, let entry):
+            case .paused(let request, let entry) where request.isOfSchedule:
                 end(request, entry: entry, .paused, now: now, &effects)
+            case .paused(let request, let entry):
+                keepPaused(request, entry: entry, now: now, &effects)
             case .displace(let entry):
                 for (handle, run) in running.all where run.entry == entry {
                     effects.append(.stop(handle, .user, why: "a newer request takes its place"))

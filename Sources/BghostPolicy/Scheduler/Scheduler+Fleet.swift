@@ -188,7 +188,7 @@ extension Scheduler {
 extension RunGates {
     /// Whether one host of the fleet serves the start of a request.
     func isOnceInFleet(_ request: Request, task: Int) -> Bool {
-        catalog.tasks[task].isOnceInFleet && request.scheduledTime != nil && !request.isManual
+        catalog.tasks[task].isOnceInFleet && request.isOfSchedule && !request.isManual
     }
 
     /// Whether a request may start, if this host has to have claimed its start; claims it at the first time.

@@ -21,8 +21,7 @@ struct ActiveSchedule: Sendable {
             ),
             now: now.unix,
             rules: rules,
-            isTaken: { isCalendar && memory.served.contains($0) },
-            takenThrough: { memory.served.end(ofRangeWith: $0) ?? $0 }
+            served: isCalendar ? memory.served : memory.served.times(of: recurrence)
         )
     }
 }
@@ -37,15 +36,39 @@ extension Scheduler {
             let task = catalog.tasks[index]
             let entry = entry(for: task.identifier.description, task: index)
             if let schedule = task.schedule {
-                adoptSchedule(schedule, entry: entry, now: now, &effects)
-                let isOwn =
-                    pendingIndex.entries[entry].pending.map { $0.scheduledTime != nil } ?? true
-                if isOwn { submitNext(entry: entry, now: now, &effects) }
+                restartSchedule(schedule, entry: entry, now: now, &effects)
             } else {
                 dropSchedule(of: entry, now: now, &effects)
             }
             if task.submitAtStart { submitAtStart(entry: entry, now: now, &effects) }
         }
+    }
+
+    /// Adopts the schedule of a task at the start of the daemon.
+    ///
+    /// A pending request of the schedule keeps its start; one that was missed meanwhile is marked as late.
+    private mutating func restartSchedule(
+        _ schedule: TaskSchedule,
+        entry: Int,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
+        let former = memory(of: entry)
+        adoptSchedule(schedule, entry: entry, now: now, &effects)
+        followInterval(entry: entry, from: former, now: now, &effects)
+        followClockBack(entry: entry, now: now, &effects)
+        let isSame = former.schedule == memory(of: entry).schedule
+        let pending = pendingIndex.entries[entry].pending
+        if let pending {
+            guard pending.isOfSchedule else { return }
+            // It has waited since before an edit, at which its time had come.
+            let edited = memory(of: entry).scheduledSince ?? .min
+            let hasWaited = isSame && hasCome(pending, entry, at: edited)
+            if keepsWaiting(pending, entry: entry, hasWaited: hasWaited, now: now) { return }
+        }
+        submitNext(entry: entry, now: now, &effects)
+        guard let pending else { return }
+        followDefinition(pending, entry: entry, isSameSchedule: isSame, now: now, &effects)
     }
 
     /// Submits a request of a task, unless one is pending.
@@ -56,29 +79,42 @@ extension Scheduler {
 
     /// Adopts the schedule of a task that a new manifest has changed.
     ///
-    /// A pending request that is due keeps its run under the old schedule. A pending request with a date in
-    /// the future is replaced by one for the next time of the new schedule.
+    /// A pending request that is due keeps its run under the old schedule. One with a date in the future is
+    /// replaced by one for the next time of the new schedule; if that is the same time, it gets the dates of the
+    /// new schedule. A client's request stays as it is.
     mutating func replaceSchedule(
         _ schedule: TaskSchedule,
         entry: Int,
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
-        let before = memory(of: entry).schedule
-        let isDue = pendingIndex.entries[entry].pending.map { hasCome($0, entry, now: now) }
+        let (before, former) = (memory(of: entry), schedules[entry])
+        let pending = pendingIndex.entries[entry].pending
+        let isDue = pending.map { hasCome($0, entry, at: now.unix) } ?? false
         adoptSchedule(schedule, entry: entry, now: now, &effects)
-        if let pending = pendingIndex.entries[entry].pending, let isDue {
+        followInterval(entry: entry, from: before, now: now, &effects)
+        followClockBack(entry: entry, now: now, &effects)
+        let isSame = before.schedule == memory(of: entry).schedule
+        if let pending {
+            guard pending.isOfSchedule else { return }
             // A task that was parked meanwhile had no schedule for that time.
-            let isKept =
-                isDue && !before.isEmpty || before == schedule.text(boot: settings.bootID)
-            guard pending.scheduledTime != nil, !isKept else { return }
+            guard !isDue || before.schedule.isEmpty else { return }
         }
-        submitNext(entry: entry, now: now, &effects)
+        if pending == nil || !isSame { submitNext(entry: entry, now: now, &effects) }
+        guard let pending else { return }
+        followDefinition(
+            pending,
+            entry: entry,
+            former: former,
+            isSameSchedule: isSame,
+            now: now,
+            &effects
+        )
     }
 
     /// Removes the schedule of a task, with its future request.
     mutating func dropSchedule(of entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
-        let isDue = pendingIndex.entries[entry].pending.map { hasCome($0, entry, now: now) }
+        let isDue = pendingIndex.entries[entry].pending.map { hasCome($0, entry, at: now.unix) }
         schedules[entry] = nil
         var changes: [StoreChange] = []
         // If the schedule comes back, the time of its absence must not count as missed.
@@ -86,9 +122,7 @@ extension Scheduler {
             remember(memory, entry: entry, now: now)
             changes.append(.remembered(memory))
         }
-        if let pending = pendingIndex.entries[entry].pending, pending.scheduledTime != nil,
-            isDue == false
-        {
+        if let pending = ownPending(entry), isDue == false {
             // It is `pending`.
             _ = pendingIndex.withdraw(entry: entry)
             // This does not serve the time: the schedule may come back before it.
@@ -100,10 +134,11 @@ extension Scheduler {
         if !changes.isEmpty { effects.append(.commit(changes)) }
     }
 
-    /// Whether the time of a request has come; it may still wait for its random delay.
-    private func hasCome(_ request: Request, _ entry: Int, now: Moment) -> Bool {
+    /// Whether the time of a request has come at an instant, Unix nanoseconds; it may still wait for its random
+    /// delay.
+    func hasCome(_ request: Request, _ entry: Int, at instant: Int64) -> Bool {
         let start = request.scheduledTime.flatMap { schedules[entry]?.rules.offset.start(of: $0) }
-        return min(start ?? .max, request.earliestBegin ?? .min) <= now.unix
+        return min(start ?? .max, request.earliestBegin ?? .min) <= instant
     }
 
     mutating func adoptSchedule(
@@ -148,84 +183,134 @@ extension Scheduler {
 
     /// Submits the next request of a schedule: an overdue one if there is one, otherwise the one
     /// for its next time.
-    mutating func submitNext(entry: Int, now: Moment, _ effects: inout [SchedulerEffect]) {
+    ///
+    /// A pending request of the schedule that serves this start already stays.
+    ///
+    /// - Parameter hasWaited: whether the daemon was running when the time of the pending request came.
+    mutating func submitNext(
+        entry: Int,
+        hasWaited: Bool = false,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) {
         guard let schedule = schedules[entry], !isDraining else { return }
         let memory = memory(of: entry)
         // The one time of this boot was served, or withdrawn before its delay was over.
         if TaskSchedule.isOfBoot(memory.schedule), memory.lastServedTime != nil { return }
-        let plan = schedule.plan(memory, now: now)
-        let identifier = memory.identifier
-        var skipped: SkippedStart?
-        if plan.times.isEmpty, plan.missedCount > 0 {
-            let missed = MissedStarts(count: plan.missedCount, from: plan.missedFrom ?? now.unix)
-            effects.append(.log(.missed(task: identifier, missed, isMadeUpFor: false)))
-            skipped = missedStarts(missed, task: identifier, isMadeUpFor: false, now: now)
-        }
-        guard let scheduledTime = plan.times.first ?? plan.next else {
-            let why = "it never comes again"
-            effects.append(.log(.unscheduled(task: identifier, why: why)))
+        let pending = ownPending(entry)
+        if let pending, keepsWaiting(pending, entry: entry, hasWaited: hasWaited, now: now) {
             return
         }
-        var missed: MissedStarts?
-        if let first = plan.times.first {
-            // A late start also counts as missed.
-            let start = schedule.rules.offset.start(of: first) ?? first
-            let isLate = now.unix.subtractingClamped(start) > schedule.rules.onTime
-            let count = plan.missedCount + (isLate ? 1 : 0)
-            if count > 0 { missed = MissedStarts(count: count, from: plan.missedFrom ?? first) }
+        let plan = schedule.plan(memory, now: now)
+        var changes: [StoreChange] = []
+        if plan.times.isEmpty, plan.missedCount > 0 {
+            changes = skipMissed(plan, entry: entry, now: now, &effects)
         }
-        // A request that waits since before a restart continues to wait.
-        guard missed != nil || pendingIndex.entries[entry].pending?.scheduledTime != scheduledTime
-        else { return }
+        guard let scheduledTime = plan.times.first ?? plan.next else {
+            if !changes.isEmpty { effects.append(.commit(changes)) }
+            let why = "it never comes again"
+            effects.append(.log(.unscheduled(task: memory.identifier, why: why)))
+            return
+        }
+        let missed = missedStarts(plan, schedule, now: now)
+        if let pending, pending.scheduledTime == scheduledTime {
+            if !changes.isEmpty { effects.append(.commit(changes)) }
+            // The same start is late once, however often bghost starts again while it waits.
+            guard let missed, pending.missed == nil, !hasWaited else { return }
+            return markLate(pending, missed, entry: entry, now: now, &effects)
+        }
         // The starts of a paused task are noted when its request is dropped.
-        if let missed, !isPaused(entry: entry) {
-            effects.append(.log(.missed(task: identifier, missed, isMadeUpFor: true)))
-            skipped = missedStarts(missed, task: identifier, isMadeUpFor: true, now: now)
+        if let missed, !isPaused(entry: entry),
+            let missed = schedule.unreported(missed, since: pending)
+        {
+            effects.append(.log(.missed(task: memory.identifier, missed, isMadeUpFor: true)))
+            let row = missedStarts(missed, task: memory.identifier, isMadeUpFor: true, now: now)
+            changes.append(.startSkipped(row))
         }
         submitOwn(
             entry: entry,
             scheduledTime: scheduledTime,
             missed: missed,
-            skipped: skipped,
+            with: changes,
             now: now,
             &effects
         )
+    }
+
+    /// Notes that missed starts get no run, once.
+    ///
+    /// - Returns: the changes to store.
+    private mutating func skipMissed(
+        _ plan: MisfirePlan,
+        entry: Int,
+        now: Moment,
+        _ effects: inout [SchedulerEffect]
+    ) -> [StoreChange] {
+        var memory = memory(of: entry)
+        let missed = MissedStarts(count: plan.missedCount, from: plan.missedFrom ?? now.unix)
+        effects.append(.log(.missed(task: memory.identifier, missed, isMadeUpFor: false)))
+        let row = missedStarts(missed, task: memory.identifier, isMadeUpFor: false, now: now)
+        // Otherwise each further start of bghost would count them again.
+        memory.lastServedTime = plan.lastServedTime
+        remember(memory, entry: entry, now: now)
+        return [.startSkipped(row), .remembered(memory)]
+    }
+
+    /// The missed starts that a request for the first time of a plan makes up for.
+    private func missedStarts(
+        _ plan: MisfirePlan,
+        _ schedule: ActiveSchedule,
+        now: Moment
+    ) -> MissedStarts? {
+        guard let first = plan.times.first else { return nil }
+        // A late start also counts as missed.
+        let late = now.unix.subtractingClamped(schedule.start(of: first))
+        let count = plan.missedCount + (late > schedule.rules.onTime ? 1 : 0)
+        return count > 0 ? MissedStarts(count: count, from: plan.missedFrom ?? first) : nil
+    }
+
+    /// The start of a time of the schedule, with its random delay, and its latest begin date.
+    mutating func dates(
+        of time: Int64,
+        missed: MissedStarts?,
+        replacing pending: Request?,
+        entry: Int,
+        now: Moment
+    ) -> (start: Int64, latest: Int64?) {
+        guard let schedule = schedules[entry] else { return (time, nil) }
+        var start = schedule.start(of: time)
+        if schedule.rules.randomDelay > 0 {
+            start = randomStart(
+                missed == nil ? start : max(start, now.unix),
+                upTo: schedule.rules.randomDelay,
+                replacing: pending,
+                now: now
+            )
+        }
+        // It counts from the start, so that a late request has no more time than one in time.
+        return (start, schedule.deadline(ofStart: start))
     }
 
     private mutating func submitOwn(
         entry: Int,
         scheduledTime: Int64?,
         missed: MissedStarts?,
-        skipped: SkippedStart? = nil,
+        with others: [StoreChange] = [],
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) {
         let index = pendingIndex.entries[entry].definition
         let task = catalog.tasks[index]
-        let rules = schedules[entry]?.rules
-        var start = scheduledTime.map { rules?.offset.start(of: $0) ?? $0 }
-        if let time = start, let longest = rules?.randomDelay, longest > 0 {
-            start = randomStart(
-                missed == nil ? time : max(time, now.unix),
-                upTo: longest,
-                replacing: pendingIndex.entries[entry].pending.flatMap {
-                    $0.scheduledTime == scheduledTime ? $0 : nil
-                },
-                now: now
-            )
-        }
-        var latest: Int64?
-        if let start, let deadline = rules?.startDeadline {
-            let (date, overflow) = max(start, now.unix).addingReportingOverflow(deadline)
-            latest = overflow ? nil : date
+        let dates = scheduledTime.map {
+            self.dates(of: $0, missed: missed, replacing: nil, entry: entry, now: now)
         }
         var request = Request(
             id: nextID(now),
             task: pendingIndex.entries[entry].identifier,
             parameters: "{}",
             submittedAt: now.unix,
-            earliestBegin: start,
-            latestBegin: latest,
+            earliestBegin: dates?.start,
+            latestBegin: dates?.latest,
             tolerance: task.toleranceNanoseconds,
             priority: task.priority,
             scheduledTime: scheduledTime,
@@ -234,9 +319,7 @@ extension Scheduler {
         )
         chooseStart(&request, task: index, entry: entry, now: now)
         let replaced = pendingIndex.entries[entry].pending?.id
-        var changes: [StoreChange] = [.accepted(request, replacing: replaced)]
-        if let skipped { changes.append(.startSkipped(skipped)) }
-        effects.append(.commit(changes))
+        effects.append(.commit([.accepted(request, replacing: replaced)] + others))
         enqueue(request, entry: entry, now: now, &effects)
     }
 
@@ -268,17 +351,23 @@ extension Scheduler {
     mutating func recordServedTime(_ request: Request, entry: Int, now: Moment) -> [StoreChange] {
         guard let scheduledTime = request.scheduledTime, !request.isRetry else { return [] }
         var memory = memory(of: entry)
-        // After a clock step, the times of an interval are never the same as before, so only
-        // calendar times are recorded.
-        if schedules[entry]?.isCalendar ?? true {
+        let schedule = schedules[entry]
+        let isWithdrawn =
+            !TaskSchedule.isOfBoot(memory.schedule)
+            && schedule?.start(of: scheduledTime) ?? scheduledTime > now.unix
+        // After a clock step, the times of an interval are never the same as before, so only those are recorded
+        // that were withdrawn before they came. A time of a former calendar may come again with it.
+        if isWithdrawn || schedule?.isCalendar ?? true
+            || schedule?.recurrence.contains(scheduledTime) == false
+        {
             memory.served.insert(
                 scheduledTime,
-                before: schedules[entry]?.recurrence.last(before: scheduledTime)
+                before: schedule?.recurrence.last(before: scheduledTime)
             )
         }
-        // A last time in the future comes from a clock that was wrong.
-        if scheduledTime > memory.lastServedTime ?? .min || memory.lastServedTime ?? .min > now.unix
-        {
+        // A last time in the future comes from a clock that was wrong, and never from a withdrawn time.
+        let last = memory.lastServedTime ?? .min
+        if !isWithdrawn, scheduledTime > last || last > now.unix {
             memory.lastServedTime = scheduledTime
         }
         remember(memory, entry: entry, now: now)

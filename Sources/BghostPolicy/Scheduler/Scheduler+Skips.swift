@@ -55,12 +55,9 @@ extension Scheduler {
     /// The number of starts for which a request of a schedule stands.
     private func startCount(of request: Request) -> Int {
         guard let missed = request.missed else { return 1 }
-        // If its own start was late already when it was submitted, it is one of those that were missed.
-        let rules = pendingIndex.entry(of: request.task).flatMap { schedules[$0]?.rules }
-        // A random delay of a late start counts from its submission.
-        let start = request.scheduledTime.flatMap { rules?.offset.start(of: $0) }
-        let late = request.submittedAt.subtractingClamped(start ?? request.earliestBegin ?? .max)
-        return missed.count + (late > rules?.onTime ?? 0 ? 0 : 1)
+        let schedule = pendingIndex.entry(of: request.task).flatMap { schedules[$0] }
+        // Its own start is one of those that were missed if it was late.
+        return missed.count + (schedule?.countsItself(request) == false ? 1 : 0)
     }
 
     /// The row of a request that starts late; `nil` if it is on time.

@@ -29,8 +29,10 @@ extension Scheduler {
         for entry in schedules.keys.sorted() {
             let task = catalog.tasks[pendingIndex.entries[entry].definition]
             guard let schedule = task.schedule, !schedule.isCalendar else { continue }
+            let former = memory(of: entry)
             move(entry, by: step, now: now, &effects)
             adoptSchedule(schedule, entry: entry, now: now, &effects)
+            followInterval(entry: entry, from: former, now: now, &effects)
         }
         return true
     }
@@ -69,6 +71,10 @@ extension Scheduler {
         // that was already served.
         memory.scheduledSince = memory.scheduledSince?.addingClamped(step).addingClamped(1)
         memory.lastServedTime = memory.lastServedTime?.addingClamped(step).addingClamped(1)
+        // Times that were withdrawn before they came.
+        if let interval = schedules[entry]?.recurrence {
+            memory.served.move(by: step.addingClamped(1), of: interval)
+        }
         remember(memory, entry: entry, now: now)
         effects.append(.commit([.remembered(memory)]))
     }
@@ -80,14 +86,20 @@ extension TaskMemory {
     ///
     /// - Parameter scheduledTime: the latest time that its starts may have reached.
     mutating func clampToClock(_ scheduledTime: Int64, _ now: Moment, _ schedule: TaskSchedule) {
-        // The times of a calendar may be right and the clock wrong: `MisfirePlan` skips them.
+        // The times of a calendar may be right and the clock wrong: `followClockBack` waits until it is trusted.
         guard !schedule.isCalendar else { return }
-        served = ServedTimes()
+        let since = scheduledSince
         // Move the anchor too, so that the next time is one interval after the last.
         if let last = lastServedTime, last > scheduledTime {
             scheduledSince = scheduledSince?.addingClamped(scheduledTime.subtractingClamped(last))
         }
         lastServedTime = lastServedTime.map { min($0, scheduledTime) }
         scheduledSince = scheduledSince.map { min($0, now.unix) }
+        guard let since, let moved = scheduledSince else { return }
+        // A refused interval has no times; `adoptSchedule` says so.
+        guard let before = try? schedule.recurrence(since: since) else { return }
+        let step = moved.subtractingClamped(since)
+        served.move(by: step, of: before)
+        served.forget(through: scheduledTime, of: before.moved(by: step))
     }
 }

@@ -187,6 +187,7 @@ package struct Scheduler: Sendable {
     }
 
     mutating func recheckAllDates(now: Moment, _ effects: inout [SchedulerEffect]) {
+        let waiting = Set(schedules.keys.filter { pendingIndex.hasFallenDue($0) })
         // All dates are checked below, whether the clock was set or not.
         _ = followClock(now: now, &effects)
         parking.clockWasSet(now: now.unix)
@@ -194,9 +195,15 @@ package struct Scheduler: Sendable {
         for (entry, memory) in memories.all.sorted(by: { $0.key < $1.key }) {
             delayThrottled(entry, memory, now: now)
         }
-        for entry in schedules.keys.sorted()
-        where pendingIndex.entries[entry].pending?.scheduledTime != nil {
-            submitNext(entry: entry, now: now, &effects)
+        for entry in schedules.keys.sorted() {
+            followClockBack(entry: entry, now: now, &effects)
+            guard ownPending(entry) != nil else { continue }
+            submitNext(
+                entry: entry,
+                hasWaited: waiting.contains(entry),
+                now: now,
+                &effects
+            )
         }
         // Among several requests of a task, another one may be the first now.
         for entry in pendingIndex.entries.indices

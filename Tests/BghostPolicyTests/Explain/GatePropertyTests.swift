@@ -186,6 +186,10 @@ private struct GateFate {
         var effects: [SchedulerEffect] = []
         event(&scheduler, now, &effects)
         for case .claimStart(let claim) in effects { claims.append(claim) }
+        for case .commit(let changes) in effects {
+            let waiting = before.mapValues(\.request)
+            faults += changes.compactMap { StartWatch.loss(by: $0, of: waiting) }
+        }
         var first: RunID?
         for case .startRun(let start) in effects {
             running.append(start)

@@ -12,17 +12,39 @@ import Testing
 ///
 /// The ledger takes no transition that must not be, so it is the judge of most of it: nothing before
 /// its date or after its latest, one pending request for an identifier, one end for each request, no
-/// time of a schedule twice, one outcome for each lease, epochs that grow.
+/// time of a schedule twice, no request of a client taken by the manifest, one outcome for each lease, epochs that grow.
 @Suite(.ownThreads) struct SchedulerPropertyTests {
     /// Does to a world what its seed says.
     private struct Fate {
         var random: SeededGenerator
         var world: World
         var submitted: Set<RunID> = []
+        private var watch = StartWatch()
+
+        /// Those of the world, and schedules whose starts wait for the machine.
+        static let tasks =
+            World.everyRule + [
+                World.task(
+                    "needy",
+                    plugin: "r",
+                    schedule: World.calendar("0 */3 * * *"),
+                    requirements: .network
+                ),
+                World.task(
+                    "patient",
+                    schedule: World.every(5400, startDeadline: .seconds(3600)),
+                    requirements: .externalPower
+                ),
+            ]
+
+        private static let identifiers = World.identifiers + ["needy", "patient"]
 
         init(seed: UInt64) {
             random = SeededGenerator(seed: seed)
-            world = World(seed: seed, keepsTransactions: true) { start, now, random in
+            world = World(seed: seed, tasks: Self.tasks, keepsTransactions: true) {
+                start,
+                now,
+                random in
                 var script = HandlerBehavior.hostile.script(
                     limits: start.record.limits,
                     using: &random
@@ -38,8 +60,11 @@ import Testing
             }
         }
 
-        mutating func next() {
-            switch Int.random(in: 0..<21, using: &random) {
+        /// - Returns: starts and requests that were lost.
+        @discardableResult
+        mutating func next() -> [String] {
+            let step = Int.random(in: 0..<22, using: &random)
+            switch step {
             case 0..<8: submit()
             case 8..<14: world.simulation.run(for: someTime())
             case 14: withdraw()
@@ -48,8 +73,14 @@ import Testing
             case 17: world.simulation.crash(downtime: someTime())
             case 18: stepClock()
             case 19: reload()
+            case 20: pause()
             default: launch()
             }
+            return watch.look(
+                at: world.simulation.transactions,
+                isWithdrawal: step == 14,
+                isReload: step == 19
+            )
         }
 
         /// Mostly short, seldom days.
@@ -65,7 +96,7 @@ import Testing
 
         private var someIdentifier: String {
             mutating get {
-                World.identifiers[Int.random(in: 0..<World.identifiers.count, using: &random)]
+                Self.identifiers[Int.random(in: 0..<Self.identifiers.count, using: &random)]
             }
         }
 
@@ -107,6 +138,24 @@ import Testing
             }
         }
 
+        /// Mostly of one task; it ends by itself.
+        private mutating func pause() {
+            let targets: [PauseTarget] = [
+                .tasks(someIdentifier), .tasks(someIdentifier), .plugin("r"),
+            ]
+            let target = targets[Int.random(in: 0..<targets.count, using: &random)]
+            let length = 1 + someTime()
+            world.simulation.ask { scheduler, now, effects in
+                let pause = Pause(
+                    target: target,
+                    since: now.unix,
+                    until: now.unix + length,
+                    user: "a test"
+                )
+                scheduler.pause(pause, now: now, &effects)
+            }
+        }
+
         mutating func changeFact() {
             let fact: RequirementSet = Bool.random(using: &random) ? .network : .externalPower
             let value: FactValue = Bool.random(using: &random) ? .holds : .fails
@@ -115,7 +164,7 @@ import Testing
 
         /// Drops some tasks, changes some, and brings back those that an earlier one dropped.
         private mutating func reload() {
-            var manifest = World.settings(seed: 0).manifest
+            var manifest = World.settings(seed: 0, tasks: Self.tasks).manifest
             manifest.tasks.removeAll { _ in Int.random(in: 0..<4, using: &random) == 0 }
             for index in manifest.tasks.indices {
                 switch Int.random(in: 0..<8, using: &random) {
@@ -147,8 +196,13 @@ import Testing
 
         /// Has nothing stand in the way any more.
         mutating func clearTheWay() {
-            world.simulation.reload(World.settings(seed: 0).manifest, slots: 3)
+            let manifest = World.settings(seed: 0, tasks: Self.tasks).manifest
+            world.simulation.reload(manifest, slots: 3)
             world.simulation.ask { scheduler, now, effects in
+                for pause in scheduler.pauses {
+                    // It is one of those in force.
+                    _ = scheduler.resume(pause.target, now: now, &effects)
+                }
                 for plugin in scheduler.catalog.plugins.indices {
                     scheduler.set(plugin: plugin, disabledReason: nil, now: now, &effects)
                 }
@@ -161,7 +215,7 @@ import Testing
     func `Keeps every promise`(seed: UInt64) {
         var fate = Fate(seed: seed)
         for _ in 0..<400 {
-            fate.next()
+            #expect(fate.next() == [])
             #expect(fate.world.simulation.faults == [])
             #expect(fate.world.simulation.ledger.isBalanced)
         }
@@ -189,7 +243,7 @@ import Testing
             for change in transaction.changes {
                 #expect(throws: Never.self) { try ledger.apply(change, now: transaction.at) }
             }
-            var world = World(seed: seed &+ UInt64(index))
+            var world = World(seed: seed &+ UInt64(index), tasks: Fate.tasks)
             world.simulation.setClock(to: transaction.at)
             world.simulation.restart(from: ledger)
             // The next daemon keeps the requests that the cut run accepted.
