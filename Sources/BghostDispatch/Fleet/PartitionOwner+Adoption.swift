@@ -128,7 +128,7 @@ extension PartitionOwner {
         record.message = "this host had to read its requests of the fleet again"
         var again = request
         again.counters.interruptions += 1
-        again.earliestBegin = nil
+        again.removeBeginDates()
         dispatcher.execute([.commitEnd([.runEnded(record, then: .again(again))], record)])
         decide(.adopted([again]))
     }

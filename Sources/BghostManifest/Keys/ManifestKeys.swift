@@ -324,8 +324,8 @@ enum ManifestKeys {
                 .word(Overlap.allCases.map(\.rawValue), reserved: []),
                 default: "\"queue\"",
                 """
-                What becomes of a request while a run of the task is under way: it waits, is \
-                dropped, takes the run's place, or runs beside it.
+                What becomes of a request while a run of the task is under way: it waits, is dropped, \
+                takes the run's place, or runs beside it. A retry waits, or runs beside it.
                 """
             ),
             ManifestKey(

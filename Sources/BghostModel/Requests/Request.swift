@@ -15,8 +15,8 @@ package struct Request: Equatable, Codable, Sendable {
     package var submittedAt: Int64
     /// The request does not start before this time, Unix nanoseconds.
     package var earliestBegin: Int64?
-    /// The request does not start after this time, Unix nanoseconds; if it has not started by then, it is
-    /// missed.
+    /// The first run does not start after this time, Unix nanoseconds; if it has not started by then, the
+    /// request is missed.
     package var latestBegin: Int64?
     /// How much later than its earliest date it may start, to share a wake-up with other requests,
     /// nanoseconds.
@@ -136,9 +136,20 @@ package struct Request: Equatable, Codable, Sendable {
     package func redriven(now: Int64) -> Request {
         var request = self
         request.counters = AttemptCounters(interruptions: max(1, counters.runs))
-        request.earliestBegin = nil
-        if let latest = latestBegin, latest < now { request.latestBegin = nil }
+        request.removeBeginDates()
+        if let latest = latestBegin, latest >= now { request.latestBegin = latest }
         return request
+    }
+
+    /// Removes the dates and the tolerance, which apply to its first run.
+    ///
+    /// A request that has begun can no longer miss its latest begin date: it would be lost with its work
+    /// half done. And a retry has a delay of its own, which no tolerance prolongs.
+    package mutating func removeBeginDates() {
+        earliestBegin = nil
+        latestBegin = nil
+        tolerance = 0
+        chosenStart = nil
     }
 }
 

@@ -14,7 +14,7 @@ package struct PendingRequestIndex: Sendable {
         ///
         /// The entry's `running` already counts it.
         case start(Request, entry: Int)
-        /// The request is dropped because its task is running and has `"overlap": "skip"`.
+        /// The request is dropped because its task is running and has `"overlap": "skip"`; a retry waits.
         case skipped(Request, entry: Int)
         /// The request is dropped because its latest begin date has passed.
         case missed(Request, entry: Int)
@@ -22,8 +22,8 @@ package struct PendingRequestIndex: Sendable {
         case paused(Request, entry: Int)
         /// The request is dropped because another host of the fleet has served its start.
         case served(Request, entry: Int)
-        /// The caller must cancel the runs of this entry. The request remains in the index and is selected
-        /// again later.
+        /// The caller must cancel the runs of this entry for a request that is no retry. The request remains
+        /// in the index and is selected again later.
         case displace(entry: Int)
     }
 

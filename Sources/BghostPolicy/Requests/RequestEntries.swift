@@ -172,7 +172,8 @@ extension PendingRequestIndex {
             guard rows[number].hasExtras else { return pendingCandidate(number, nil, now: now) }
             extras[number]?.retries.advance(to: now)
             let delayedUntil = extras[number]?.delayedUntil
-            let slot = extras[number]?.retries.first(delayedUntil: delayedUntil)
+            let hold = retriesDelayedUntil(number, delayedUntil)
+            let slot = extras[number]?.retries.first(delayedUntil: hold)
             return candidate(number, extras[number], retry: slot, now: now)
         }
 
@@ -182,7 +183,8 @@ extension PendingRequestIndex {
                 return pendingCandidate(number, nil, now: now)
             }
             extras.retries.advance(to: now)
-            let slot = extras.retries.first(delayedUntil: extras.delayedUntil)
+            let hold = retriesDelayedUntil(number, extras.delayedUntil)
+            let slot = extras.retries.first(delayedUntil: hold)
             return candidate(number, extras, retry: slot, now: now)
         }
 
@@ -209,6 +211,17 @@ extension PendingRequestIndex {
                 rank: place.rank,
                 isMissed: place.dates.isMissed(now: now)
             )
+        }
+
+        /// Until when no retry of an identifier may start, Unix nanoseconds; `nil` if there is no hold.
+        ///
+        /// `skip` and `replace` decide about new requests. A retry is mostly older than the run in progress,
+        /// so it waits for the end of that run, and new requests do not wait behind it.
+        private func retriesDelayedUntil(_ number: Int, _ delayedUntil: Int64?) -> Int64? {
+            switch kind(number).overlap {
+            case .allow, .queue: delayedUntil
+            case .replace, .skip: rows[number].running > 0 ? .max : delayedUntil
+            }
         }
 
         private func pendingCandidate(

@@ -14,19 +14,23 @@ extension RetryPolicy {
         package var isFinal: Bool
         /// Whether it ran in the daemon's process; then the death of the daemon counts as a loss of the run.
         package var wasInDaemon: Bool
+        /// Whether an executor has begun the run; if not, the request may still miss its latest begin date.
+        package var hasBegun: Bool
 
         package init(
             outcome: Outcome,
             stopReason: StopReason? = nil,
             retryAfter: UInt64? = nil,
             isFinal: Bool = false,
-            wasInDaemon: Bool = false
+            wasInDaemon: Bool = false,
+            hasBegun: Bool = true
         ) {
             self.outcome = outcome
             self.stopReason = stopReason
             self.retryAfter = retryAfter
             self.isFinal = isFinal
             self.wasInDaemon = wasInDaemon
+            self.hasBegun = hasBegun
         }
     }
 
@@ -48,9 +52,8 @@ extension RetryPolicy {
         switch Verdict(end) {
         case .done: return .consumed
         case .interrupted:
-            var again = request
+            var again = Self.repeated(request, end)
             again.counters.interruptions += 1
-            again.earliestBegin = nil
             return .again(again)
         case .outOfMemory:
             guard case .exponential = backoff else { return .consumed }
@@ -62,11 +65,11 @@ extension RetryPolicy {
             dead.counters.failures += 1
             return .dead(dead, reason: "its handler said that it would fail again")
         case .failed:
-            return retry(request, \.failures, attemptsMax, end.retryAfter, now, random) {
+            return retry(request, end, \.failures, attemptsMax, now, random) {
                 "it failed \($0) times"
             }
         case .lost:
-            return retry(request, \.losses, lossesMax, nil, now, random) {
+            return retry(request, end, \.losses, lossesMax, now, random) {
                 "its worker died \($0) times"
             }
         }
@@ -74,25 +77,36 @@ extension RetryPolicy {
 
     private func retry(
         _ request: Request,
+        _ end: End,
         _ counter: WritableKeyPath<AttemptCounters, Int>,
         _ countMax: Int,
-        _ retryAfter: UInt64?,
         _ now: Int64,
         _ random: (UInt64) -> UInt64,
         _ reason: (Int) -> String
     ) -> AfterRun {
         guard case .exponential(let base, let cap) = backoff else { return .consumed }
-        var again = request
-        again.counters[keyPath: counter] += 1
-        let count = again.counters[keyPath: counter]
-        guard count < countMax else { return .dead(again, reason: reason(count)) }
-        let delay = retryAfter ?? Self.delay(count, base, cap, random)
+        var dead = request
+        dead.counters[keyPath: counter] += 1
+        let count = dead.counters[keyPath: counter]
+        guard count < countMax else { return .dead(dead, reason: reason(count)) }
+        // A worker that died could not request a delay.
+        let wanted = counter == \.failures ? end.retryAfter : nil
+        let delay = wanted ?? Self.delay(count, base, cap, random)
         let (due, overflow) = now.addingReportingOverflow(Int64(clamping: delay))
+        var again = Self.repeated(dead, end)
         again.earliestBegin = overflow ? .max : due
         if let latest = again.latestBegin, again.earliestBegin ?? 0 > latest {
-            return .dead(again, reason: "its latest begin date comes before its next attempt")
+            return .dead(dead, reason: "its latest begin date comes before its next attempt")
         }
         return .again(again)
+    }
+
+    /// The request for another run, to which the dates of its first one do not apply.
+    private static func repeated(_ request: Request, _ end: End) -> Request {
+        var again = request
+        again.removeBeginDates()
+        if !end.hasBegun { again.latestBegin = request.latestBegin }
+        return again
     }
 
     /// A random delay below the exponential one (full jitter), so that requests that failed together do not

@@ -153,7 +153,7 @@ extension Scheduler {
         record.message = "its host was lost while it was under way"
         var again = request
         again.counters.takeovers += 1
-        again.earliestBegin = nil
+        again.removeBeginDates()
         let count = again.counters.takeovers
         let next: AfterRun =
             count < Self.takeoversMax

@@ -39,7 +39,7 @@ extension Scheduler {
             )
         )
         let handler = catalog.handlerOfTask[index]
-        gates.handlers[handler].running += 1
+        gates.handlers[handler].begin()
         followHandler(handler)
         var changes = recordServedTime(request, entry: entry, now: now)
         if let delayed = delayedStart(request, now: now) { changes.append(.startSkipped(delayed)) }
@@ -113,7 +113,7 @@ extension Scheduler {
         let next = next(
             run.request,
             under: run.task,
-            after: RetryPolicy.End(outcome: outcome),
+            after: RetryPolicy.End(outcome: outcome, hasBegun: false),
             now: now
         )
         effects.append(

@@ -195,14 +195,33 @@ import Testing
         #expect(request == Self.request())
     }
 
-    @Test func `An attempt after the latest date is not made`() {
-        let request = Self.request(latest: 30_000_000_000)
-        guard case .dead = Self.next(Self.exponential, request, .failed) else {
+    /// It has begun in time; otherwise a short deadline would forbid retries.
+    @Test(arguments: [(Outcome.failed, 1), (.lost, 0)])
+    func `A repeated request has no latest date`(outcome: Outcome, failures: Int) {
+        let request = Self.request(latest: 1_000)
+        guard case .again(let again) = Self.next(Self.exponential, request, outcome) else {
+            Issue.record("it is not repeated")
+            return
+        }
+        #expect(again.latestBegin == nil && again.counters.failures == failures)
+    }
+
+    @Test func `A request that could not begin keeps its latest date`() {
+        func next(latest: Int64, _ outcome: Outcome) -> AfterRun {
+            let end = RetryPolicy.End(outcome: outcome, hasBegun: false)
+            let request = Self.request(latest: latest)
+            return Self.exponential.next(request, after: end, now: 1_000) { $0 - 1 }
+        }
+        guard case .again(let again) = next(latest: 1_000, .lost) else {
+            Issue.record("it does not wait")
+            return
+        }
+        #expect(again.latestBegin == 1_000)
+        guard case .dead = next(latest: 30_000_000_000, .failed) else {
             Issue.record("it is repeated too late")
             return
         }
-        let later = Self.request(latest: 31_000_001_000)
-        guard case .again = Self.next(Self.exponential, later, .failed) else {
+        guard case .again = next(latest: 31_000_001_000, .failed) else {
             Issue.record("it is not repeated although there is time")
             return
         }
