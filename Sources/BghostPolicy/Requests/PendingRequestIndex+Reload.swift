@@ -27,7 +27,8 @@ extension PendingRequestIndex {
             let before = entries.kind(entry)
             makeRoom(for: kind)
             while submitted.count <= max(before.quota, kind.quota) { submitted.append(0) }
-            if before.handlerQueue != kind.handlerQueue {
+            // A handler keeps its queue when its plugin is replaced, and that changes the group.
+            if before.handlerQueue != kind.handlerQueue || before.group != kind.group {
                 touchedQueues.formUnion([before.handlerQueue, kind.handlerQueue])
             }
             let counted =

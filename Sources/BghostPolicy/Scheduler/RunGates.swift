@@ -26,7 +26,22 @@ struct RunGates: Sendable {
     struct Handler: Sendable {
         /// Whether its runs exclude one another; `nil` until its plugin has been loaded.
         var isSerial: Bool?
+        /// The number of its runs in progress, also of those that its plugin's earlier versions have begun.
         var running = 0
+        /// Whether these runs are all of an earlier version of its plugin, under which they did not exclude
+        /// one another.
+        var hasSharedRuns = false
+
+        /// Follows another version of its plugin.
+        mutating func redefine(isSerial serial: Bool?) {
+            hasSharedRuns = running > 0 && (isSerial == false || hasSharedRuns)
+            isSerial = serial
+        }
+
+        mutating func begin() {
+            running += 1
+            hasSharedRuns = false
+        }
     }
 
     private(set) var catalog: TaskCatalog
@@ -93,7 +108,7 @@ struct RunGates: Sendable {
             // Its plugin may have been loaded before a task named this handler.
             let serial = plugins[handler.plugin].serial
             let isFunction = changed.plugins[handler.plugin].isFunction
-            handlers[index] = Handler(
+            handlers[index].redefine(
                 isSerial: isFunction ? false : serial.map { $0.contains(handler.name) }
             )
         }
@@ -138,8 +153,10 @@ struct RunGates: Sendable {
 
     /// Whether a run of a handler may start in addition to those in progress.
     func isFree(_ handler: Int) -> Bool {
+        let handler = handlers[handler]
         // Until the plugin is loaded this is unknown, so its first run has no others beside it.
-        handlers[handler].running == 0 || handlers[handler].isSerial == false
+        let isSerial = handler.isSerial ?? !handler.hasSharedRuns
+        return handler.running == 0 || !isSerial
     }
 
     /// The restrictions on runs of a plugin and kind; they also determine the refresh status.

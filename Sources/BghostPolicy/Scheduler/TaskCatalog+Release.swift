@@ -21,6 +21,8 @@ extension TaskCatalog {
         let usedHandlers = Set(usedTasks.map { handlerOfTask[$0] })
         let usedPlugins = Set(currentPlugins.values).union(plugins)
             .union(usedTasks.map { pluginOfTask[$0] })
+            // Runs of a former plugin have the handlers of the one that replaced it.
+            .union(usedHandlers.map { handlers[$0].plugin })
         unused.tasks = self.tasks.indices.reversed().filter { !usedTasks.contains($0) }
         unused.plugins = self.plugins.indices.reversed().filter { !usedPlugins.contains($0) }
         unused.handlers = handlers.indices.reversed().filter { !usedHandlers.contains($0) }

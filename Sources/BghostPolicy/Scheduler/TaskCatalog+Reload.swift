@@ -68,7 +68,7 @@ package struct CatalogChange: Equatable, Sendable {
     package internal(set) var removedPlugins: [String] = []
     /// The indices of all plugins that nothing needs; a later manifest gives them to others.
     package internal(set) var unusedPlugins: [Int] = []
-    /// The indices of new handlers.
+    /// The indices of new handlers, and of those whose plugin was replaced.
     var newHandlers: [Int] = []
     /// Whether the set of permitted identifiers has changed.
     var changesIdentifiers = false
@@ -169,6 +169,18 @@ extension TaskCatalog {
                 tasks[index].loss[now] = loss[.probe(bit)]
             }
         }
+    }
+
+    /// Takes the index of a handler from a retired plugin of the same name; `nil` if it has none.
+    mutating func takeRetired(_ handler: Handler) -> Int? {
+        let name = plugins[handler.plugin].name
+        for plugin in plugins.indices where isRetired[plugin] && plugins[plugin].name == name {
+            let former = Handler(plugin: plugin, name: handler.name)
+            guard let index = handlerIndices.removeValue(forKey: former) else { continue }
+            handlersOfPlugin[plugin]?.removeAll { $0 == index }
+            return index
+        }
+        return nil
     }
 
     /// The plugin that now starts the runs of a possibly changed plugin; `nil` if the manifest has

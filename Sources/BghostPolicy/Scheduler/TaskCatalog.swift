@@ -25,7 +25,7 @@ package struct TaskCatalog: Sendable {
 
     /// A handler of a plugin.
     struct Handler: Hashable, Sendable {
-        /// The index of its plugin.
+        /// The index of its plugin; that of the last one, if the plugin has been replaced.
         let plugin: Int
         /// "" for a function.
         let name: String
@@ -117,9 +117,13 @@ package struct TaskCatalog: Sendable {
         }
     }
 
+    /// The index of a handler.
+    ///
+    /// A handler keeps its index when its plugin is replaced, so that the runs in progress count beside those
+    /// of the new plugin.
     private mutating func place(of handler: Handler, _ change: inout CatalogChange) -> Int {
         if let known = handlerIndices[handler] { return known }
-        let index = unused.handlers.popLast() ?? handlers.count
+        let index = takeRetired(handler) ?? unused.handlers.popLast() ?? handlers.count
         if index == handlers.count {
             handlers.append(handler)
         } else {
