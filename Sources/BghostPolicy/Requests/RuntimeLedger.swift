@@ -22,6 +22,9 @@ struct RuntimeLedger: Equatable, Sendable {
 
     init() {}
 
+    /// The last minute with runtime, as a number since 1970; `nil` if there is none.
+    var newestMinute: Int64? { minutes.last?.number }
+
     static func minute(of unix: Int64) -> Int64 { max(0, unix) / length }
 
     /// The time at which a minute leaves the window, Unix nanoseconds.

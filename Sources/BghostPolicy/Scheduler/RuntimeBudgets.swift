@@ -5,9 +5,13 @@ internal import BghostModel
 
 /// The runtime limits of plugins within 24 hours, and the time that they have used.
 struct RuntimeBudgets: Sendable {
-    private struct Account: Sendable {
+    private struct Key: Hashable {
         let plugin: String
         let kind: TaskKind
+    }
+
+    private struct Account: Sendable {
+        let key: Key
         /// Nanoseconds.
         let limit: Int64
         var ledger = RuntimeLedger()
@@ -19,36 +23,38 @@ struct RuntimeBudgets: Sendable {
 
     /// The accounts by quota; a quota without a limit has none.
     private var accounts: [Int: Account] = [:]
+    /// The time that was used under limits which the manifest does not have now, in case they come back.
+    private var elsewhere: [Key: RuntimeLedger] = [:]
     /// When the first budget that is used up has room again, Unix nanoseconds.
     private(set) var nextEnd: Int64?
 
     init(_ catalog: TaskCatalog) { adopt(catalog) }
 
-    /// Adopts the limits of a manifest; the time used within the last day is kept.
+    /// Adopts the limits of a manifest; the time used within the last day is kept, also for a plugin or a
+    /// limit that is removed and comes back.
     mutating func adopt(_ catalog: TaskCatalog) {
-        struct Key: Hashable {
-            let plugin: String
-            let kind: TaskKind
-        }
-        var ledgers: [Key: RuntimeLedger] = [:]
-        for account in accounts.values {
-            ledgers[Key(plugin: account.plugin, kind: account.kind)] = account.ledger
+        for account in accounts.values where account.ledger.used > 0 {
+            elsewhere[account.key] = account.ledger
         }
         accounts = [:]
         for (name, index) in catalog.currentPlugins {
             for kind in TaskKind.allCases {
                 guard let limit = catalog.plugins[index].runtimePerDay[kind] else { continue }
+                let key = Key(plugin: name, kind: kind)
                 var account = Account(
-                    plugin: name,
-                    kind: kind,
-                    limit: Int64(clamping: max(1, limit.clampedNanoseconds))
+                    key: key,
+                    limit: Int64(clamping: max(1, limit.clampedNanoseconds)),
+                    ledger: elsewhere.removeValue(forKey: key) ?? RuntimeLedger()
                 )
-                if let known = ledgers[Key(plugin: name, kind: kind)] {
-                    account.ledger = known
-                    account.update()
-                }
+                account.update()
                 accounts[TaskCatalog.quotaIndex(plugin: index, kind)] = account
             }
+        }
+        // It is at least a day ago for the others, whatever the time is.
+        let ledgers = accounts.values.map(\.ledger) + elsewhere.values
+        let newest = ledgers.compactMap(\.newestMinute).max() ?? 0
+        elsewhere = elsewhere.filter {
+            newest - ($0.value.newestMinute ?? 0) < RuntimeUse.minutesKept
         }
         updateNextEnd()
     }
@@ -65,32 +71,55 @@ struct RuntimeBudgets: Sendable {
 
     /// Adds the duration of an ended run.
     ///
-    /// - Returns: the usage to store, and whether this run has used up the rest of the budget; `nil` if the
-    ///   quota has no limit.
+    /// - Parameters:
+    ///   - plugin: the name of its plugin.
+    ///   - quota: the quota of that plugin now; `nil` if the manifest no longer has it.
+    ///   - wasLimited: whether it had a limit when the run began.
+    /// - Returns: the usage to store, and whether this run has used up the rest of the budget; `nil` if there
+    ///   is no limit, and was none within the last day.
     mutating func add(
         _ duration: Duration,
-        quota: Int,
+        of plugin: String,
+        _ kind: TaskKind,
+        quota: Int?,
+        wasLimited: Bool,
         now: Int64
     ) -> (use: RuntimeUse, isSpentNow: Bool)? {
-        guard var account = accounts[quota] else { return nil }
-        let wasSpent = account.spentUntil != nil
         let time = Int64(clamping: duration.clampedNanoseconds)
-        let (minute, nanoseconds) = account.ledger.add(time, now: now)
-        account.update()
-        accounts[quota] = account
-        updateNextEnd()
+        let added: (minute: Int64, nanoseconds: Int64)
+        var isSpentNow = false
+        if let quota, var account = accounts[quota] {
+            let wasSpent = account.spentUntil != nil
+            added = account.ledger.add(time, now: now)
+            account.update()
+            accounts[quota] = account
+            updateNextEnd()
+            isSpentNow = !wasSpent && account.spentUntil != nil
+        } else {
+            let key = Key(plugin: plugin, kind: kind)
+            guard var ledger = elsewhere[key] ?? (wasLimited ? RuntimeLedger() : nil) else {
+                return nil
+            }
+            added = ledger.add(time, now: now)
+            elsewhere[key] = ledger
+        }
         let use = RuntimeUse(
-            plugin: account.plugin,
-            kind: account.kind,
-            minute: minute,
-            nanoseconds: nanoseconds
+            plugin: plugin,
+            kind: kind,
+            minute: added.minute,
+            nanoseconds: added.nanoseconds
         )
-        return (use, !wasSpent && account.spentUntil != nil)
+        return (use, isSpentNow)
     }
 
     mutating func restore(_ use: RuntimeUse, now: Int64) {
-        let account = accounts.first { $0.value.plugin == use.plugin && $0.value.kind == use.kind }
-        guard let quota = account?.key else { return }
+        let key = Key(plugin: use.plugin, kind: use.kind)
+        guard let quota = accounts.first(where: { $0.value.key == key })?.key else {
+            var ledger = elsewhere[key] ?? RuntimeLedger()
+            ledger.restore(minute: use.minute, nanoseconds: use.nanoseconds, now: now)
+            elsewhere[key] = ledger.used > 0 ? ledger : nil
+            return
+        }
         accounts[quota]?.ledger.restore(
             minute: use.minute,
             nanoseconds: use.nanoseconds,
@@ -122,6 +151,11 @@ struct RuntimeBudgets: Sendable {
                 accounts[quota] = account
             }
             if wasSpent, spentUntil(quota) == nil { free.append(quota) }
+        }
+        for (key, ledger) in elsewhere {
+            var ledger = ledger
+            change(&ledger)
+            elsewhere[key] = ledger.used > 0 ? ledger : nil
         }
         updateNextEnd()
         return free

@@ -22,14 +22,22 @@ extension Scheduler {
         now: Moment,
         _ effects: inout [SchedulerEffect]
     ) -> RuntimeUse? {
-        guard let plugin = catalog.current(plugin: catalog.pluginOfTask[run.task]) else {
-            return nil
+        let own = catalog.plugin(ofTask: run.task)
+        let kind = catalog.tasks[run.task].kind
+        let quota = catalog.current(plugin: catalog.pluginOfTask[run.task]).map {
+            TaskCatalog.quotaIndex(plugin: $0, kind)
         }
-        let quota = TaskCatalog.quotaIndex(plugin: plugin, catalog.tasks[run.task].kind)
         guard let duration, !run.request.isManual,
-            let (use, isSpentNow) = gates.budgets.add(duration, quota: quota, now: now.unix)
+            let (use, isSpentNow) = gates.budgets.add(
+                duration,
+                of: own.name,
+                kind,
+                quota: quota,
+                wasLimited: own.runtimePerDay[kind] != nil,
+                now: now.unix
+            )
         else { return nil }
-        if isSpentNow, let end = gates.budgets.spentUntil(quota) {
+        if isSpentNow, let quota, let end = gates.budgets.spentUntil(quota) {
             effects.append(.log(.budgetSpent(task: run.request.task, use, until: end)))
         }
         return use
