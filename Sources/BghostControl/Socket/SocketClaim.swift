@@ -24,7 +24,7 @@ package final class SocketClaim: Sendable {
     /// - Parameters:
     ///   - inherited: a socket that already listens at the path. Its owner, the service manager,
     ///     creates and removes the file.
-    ///   - lockWait: how long the lock of a daemon that has ended may be in use, milliseconds.
+    ///   - lockWait: how long the lock and the socket of a daemon that has ended may be in use, milliseconds.
     package init(
         path: String,
         inherited: Int32? = nil,
@@ -52,7 +52,7 @@ package final class SocketClaim: Sendable {
             return
         }
         do throws(ControlFault) {
-            try Self.checkOccupant(path)
+            try Self.checkOccupant(path, wait: lockWait)
             // Use a short name, because the limit of the path applies to it too.
             var template = Array((folder == "/" ? "/.XXXXXX" : folder + "/.XXXXXX").utf8CString)
             guard mkdtemp(&template) != nil else {
@@ -188,7 +188,7 @@ package final class SocketClaim: Sendable {
         }
     }
 
-    private static func checkOccupant(_ path: String) throws(ControlFault) {
+    private static func checkOccupant(_ path: String, wait: Int64) throws(ControlFault) {
         // Usually the path is free; other errors occur again when the socket is moved there.
         guard let facts = try? FileFacts(of: path, followsLinks: false) else { return }
         guard facts.kind == .socket else {
@@ -199,7 +199,7 @@ package final class SocketClaim: Sendable {
             )
         }
         // This process holds the lock, so another program listens there.
-        switch UnixAddress.probe(path) {
+        switch UnixAddress.probe(path, deadListenerWait: wait) {
         case .answered(let pid): throw taken(path, by: pid)
         case .failed(ECONNREFUSED), .failed(ENOENT): return
         case .failed(let code):

@@ -39,7 +39,17 @@ enum UnixAddress {
     /// Connects and disconnects at once.
     ///
     /// A full backlog counts as an answer.
-    static func probe(_ path: String) -> Probe {
+    ///
+    /// - Parameters:
+    ///   - wait: how long to wait, milliseconds, until the socket of a process that has ended is closed. A
+    ///     child that a killed daemon was about to execute has a copy of it for a moment. The calling thread
+    ///     blocks.
+    ///   - hasEnded: whether a process has ended.
+    static func probe(
+        _ path: String,
+        deadListenerWait wait: Int64 = 0,
+        hasEnded: (_ pid: Int32) -> Bool = hasEnded
+    ) -> Probe {
         guard var address = address(path) else { return .failed(errno: ENAMETOOLONG) }
         let fd = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | flags), 0)
         guard fd >= 0 else { return .failed(errno: errno) }
@@ -50,7 +60,27 @@ enum UnixAddress {
             }
         }
         guard result == 0 || errno == EAGAIN else { return .failed(errno: errno) }
-        return .answered(pid: result == 0 ? peer(of: fd)?.pid : nil)
+        let pid = result == 0 ? peer(of: fd)?.pid : nil
+        guard wait > 0, let pid, hasEnded(pid), hangsUp(fd, within: wait) else {
+            return .answered(pid: pid)
+        }
+        return probe(path)
+    }
+
+    /// Whether no process has this ID.
+    static func hasEnded(_ pid: Int32) -> Bool { kill(pid, 0) != 0 && errno == ESRCH }
+
+    /// Waits until the other end of a connection is closed; a connection that nothing accepted is closed with
+    /// the socket that listens.
+    ///
+    /// - Parameter wait: how long to wait at most, milliseconds.
+    private static func hangsUp(_ fd: Int32, within wait: Int64) -> Bool {
+        var connection = pollfd(fd: fd, events: 0, revents: 0)
+        var count: Int32
+        repeat {
+            count = poll(&connection, 1, Int32(clamping: wait))
+        } while count < 0 && errno == EINTR
+        return count > 0
     }
 
     /// The peer of a connection; for a client, the process that called `listen`.
