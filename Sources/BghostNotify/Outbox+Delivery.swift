@@ -32,12 +32,11 @@ extension Outbox {
         for plugin in senders.keys {
             guard let begun = senders[plugin]?.begun else { continue }
             // After a restart under an earlier clock, start dates in the future must not block a plugin.
-            senders[plugin]?.begun = begun.map { min($0, now) }
-                .filter { $0 > now.subtractingClamped(period) }
+            let kept = begun.map { min($0, now) }.filter { $0 > now.subtractingClamped(period) }
+            senders[plugin]?.begun = kept
+            if kept.isEmpty, senders[plugin]?.isHeld == false { senders[plugin] = nil }
         }
-        let eligible = entries.values.filter { $0.isDue(now: now) }.map(\.row).sorted(
-            by: Self.goesFirst
-        )
+        let eligible = entries.eligible(now: now).sorted(by: Self.goesFirst)
         for row in eligible where entries[row.key]?.isCounted == true {
             begin(row.key, now: now, &effects)
         }
@@ -216,20 +215,8 @@ extension Outbox {
 
     // MARK: Expiry
 
-    private var expiry: Int64 { Int64(clamping: settings.expiry.clampedNanoseconds) }
-
-    /// When a notification expires, Unix nanoseconds.
-    private func end(of entry: Entry) -> Int64 {
-        guard entry.row.state == .waiting else {
-            return (entry.row.deliveredAt ?? entry.row.due).addingClamped(expiry)
-        }
-        let end = max(entry.row.due, entry.row.postedAt).addingClamped(expiry)
-        // The next occurrence of a repeating notification replaces this one.
-        return min(end, entry.recurrence?.next(after: entry.row.due) ?? end)
-    }
-
     private mutating func expire(now: Int64, _ effects: inout [OutboxEffect]) {
-        for entry in entries.values where entry.mayExpire && end(of: entry) <= now {
+        while let key = entries.nextExpired(now: now), let entry = entries[key] {
             let row = entry.row
             let isLate = row.state == .waiting
             if isLate {
@@ -259,37 +246,25 @@ extension Outbox {
 
     /// Limits the number of delivered notifications per plugin.
     private mutating func trim(_ effects: inout [OutboxEffect]) {
-        guard entries.count > Self.deliveredMax else { return }
-        var delivered: [String: [Entry]] = [:]
-        for entry in entries.values where entry.row.state == .delivered {
-            delivered[entry.row.plugin, default: []].append(entry)
-        }
-        for entries in delivered.values where entries.count > Self.deliveredMax {
-            let oldest = entries.sorted { ($0.row.deliveredAt ?? 0) < ($1.row.deliveredAt ?? 0) }
+        for plugin in entries.takeGrown() {
+            let delivered = entries.entries(of: plugin).filter { $0.row.state == .delivered }
+            guard delivered.count > Self.deliveredMax else { continue }
+            let oldest = delivered.sorted { ($0.row.deliveredAt ?? 0) < ($1.row.deliveredAt ?? 0) }
             for entry in oldest.dropLast(Self.deliveredMax) {
                 forget(entry, &effects)
-                let id = entry.row.content.id
-                store(.removed(plugin: entry.row.plugin, id: id), &effects)
+                store(.removed(plugin: plugin, id: entry.row.content.id), &effects)
             }
         }
     }
 
     // MARK: The next date
 
-    private func nextDate(now: Int64, period: Int64) -> Int64? {
-        var next: Int64?
-        func consider(_ date: Int64) { next = min(next ?? date, date) }
-        for entry in entries.values where entry.mayExpire {
-            consider(end(of: entry))
-            guard entry.row.state == .waiting, entry.flight == nil else { continue }
-            let start = max(entry.row.due, entry.row.notBefore)
-            // A due entry that has not started waits for the end of a delivery or for the rate.
-            if start > now { consider(start) }
+    private mutating func nextDate(now: Int64, period: Int64) -> Int64? {
+        entries.settle(now: now)
+        let ends = senders.values.compactMap { sender in
+            sender.isHeld ? sender.begun.first?.addingClamped(period) : nil
         }
-        for sender in senders.values where sender.isHeld {
-            if let first = sender.begun.first { consider(first.addingClamped(period)) }
-        }
-        return next
+        return (ends + [entries.nextDate()].compactMap { $0 }).min()
     }
 }
 
@@ -300,8 +275,11 @@ extension Outbox.Entry {
     /// notification does not expire during a delivery, which belongs to the occurrence that it started for.
     var mayExpire: Bool { flight == nil || recurrence == nil }
 
+    /// When its delivery may start, Unix nanoseconds.
+    var start: Int64 { max(row.due, row.notBefore) }
+
     func isDue(now: Int64) -> Bool {
-        flight == nil && row.state == .waiting && row.due <= now && row.notBefore <= now
+        flight == nil && row.state == .waiting && start <= now
     }
 }
 

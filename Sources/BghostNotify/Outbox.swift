@@ -22,6 +22,8 @@ package struct Outbox: Sendable {
         /// Whether its delivery was counted towards the rate.
         var isCounted = false
         var flight: Flight?
+        /// The alarm of its next date in the table; `nil` if it has none.
+        var alarm: UInt64?
 
         /// Whether it, or a notification that it replaced, may have been delivered.
         var mayBeKnown: Bool {
@@ -46,7 +48,7 @@ package struct Outbox: Sendable {
     }
 
     let settings: NotificationSettings
-    var entries: [RunID: Entry] = [:]
+    var entries: OutboxTable
     var keys: [Name: RunID] = [:]
     var requests: [RunID: RunID] = [:]
     var flights = 0
@@ -69,6 +71,7 @@ package struct Outbox: Sendable {
 
     package init(_ settings: NotificationSettings) {
         self.settings = settings
+        entries = OutboxTable(expiry: Int64(clamping: settings.expiry.clampedNanoseconds))
     }
 
     // MARK: Posting
@@ -90,9 +93,7 @@ package struct Outbox: Sendable {
         let name = Name(plugin: plugin, id: content.id)
         let old = keys[name].flatMap { entries[$0] }
         if old?.row.state != .waiting {
-            let waiting = entries.values.count {
-                $0.row.plugin == plugin && $0.row.state == .waiting
-            }
+            let waiting = entries.entries(of: plugin).count { $0.row.state == .waiting }
             let others = storing.reduce(0) { $0 + ($1.key.plugin == plugin ? $1.value : 0) }
             guard waiting + others < Self.waitingMax else {
                 throw NotificationFault(
@@ -200,13 +201,17 @@ package struct Outbox: Sendable {
     /// Makes the next `advance` check all dates.
     package mutating func touch() { isStale = true }
 
+    /// The number of notifications that the calls of `advance` have looked at: their work, which tests count.
+    package var visits: Int { entries.visits }
+
     // MARK: Queries
 
     /// The notifications of a plugin that are not delivered yet, as a JSON array, the oldest first.
     package func pending(of plugin: String) -> String {
         var writer = JSONWriter()
         writer.array { writer in
-            for row in rows where row.plugin == plugin && row.state == .waiting && !row.isDigest {
+            let rows = entries.entries(of: plugin).map(\.row).sorted { $0.key < $1.key }
+            for row in rows where row.state == .waiting && !row.isDigest {
                 row.write(to: &writer)
             }
         }

@@ -169,6 +169,31 @@ import Testing
         do throws(NotificationFault) { try content.check() } catch { #expect(error.kind == kind) }
     }
 
+    @Test func `A post makes no work for the notifications of others`() throws {
+        var world = OutboxWorld(try OutboxWorld.settings(count: 1000))
+        for plugin in 0..<24 {
+            for number in 0..<60 {
+                let content = NotificationContent(
+                    id: "\(number)",
+                    title: "later",
+                    at: world.now + hour
+                )
+                try world.post(content, of: "p\(plugin)")
+            }
+        }
+        world.advance()
+        let before = world.outbox.visits
+        for _ in 0..<200 {
+            try world.post(NotificationContent(id: "storm", title: "now"))
+            world.advance()
+        }
+        #expect(world.outbox.visits - before < 200 * 8, "\(world.outbox.visits - before)")
+        #expect(world.outbox.rows.count == 24 * 60 + 1)
+        // The others come on their date.
+        world.pass(seconds: 3600)
+        #expect(!world.live.isEmpty)
+    }
+
     @Test func `The deepest accepted userInfo can be delivered`() throws {
         let row = NotificationRow(
             key: RunID(high: 1, low: 2),
