@@ -64,6 +64,8 @@ extension NotificationRow {
             writer.member("id", content.id)
             writer.member("action", action)
             writer.member("text", text)
+            writer.member("level", content.level.name)
+            for (name, text) in texts { writer.member(name, text) }
             writer.member("userInfo", raw: content.userInfo)
         }
         return writer.text

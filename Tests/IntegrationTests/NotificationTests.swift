@@ -244,10 +244,13 @@ extension Integration {
                     }
                 }
                 let answers = try lines(daemon, "answers").map(\.text)
+                let content =
+                    #""level":"active","title":"A","subtitle":"","body":"","thread":"","category":"""#
+                let end = #"\#(content),"userInfo":{"n":1}}"#
                 #expect(
                     answers.sorted() == [
-                        #"{"id":"a","action":"default","text":null,"userInfo":{"n":1}}"#,
-                        #"{"id":"a","action":"x","text":"so what","userInfo":{"n":1}}"#,
+                        #"{"id":"a","action":"default","text":null,\#(end)"#,
+                        #"{"id":"a","action":"x","text":"so what",\#(end)"#,
                     ]
                 )
             }

@@ -42,6 +42,10 @@ import Testing
         try await ControlClient.with(socketPath: daemon.state + "/control.sock", body)
     }
 
+    /// What `post` gives a notification, in the parameters of an answer.
+    private let content =
+        #""level":"active","title":"t","subtitle":"","body":"","thread":"","category":"""#
+
     private func post(_ client: ControlClient, _ id: String, _ more: String = "") async throws {
         let submission = Submission(
             task: "post.\(id)",
@@ -202,7 +206,9 @@ import Testing
         try #require(daemon.program.line(containing: "answer taken") != nil)
         #expect(
             try lines(daemon, "answers")
-                == [#"{"id":"a","action":"x","text":"hello","userInfo":{}}"#]
+                == [
+                    #"{"id":"a","action":"x","text":"hello",\#(content),"userInfo":{}}"#
+                ]
         )
         #expect(daemon.stop() == 0)
     }
@@ -260,7 +266,9 @@ import Testing
         try #require(daemon.program.line(containing: "answer taken") != nil)
         #expect(
             try lines(daemon, "answers")
-                == [#"{"id":"a","action":"x/ y","text":null,"userInfo":{}}"#]
+                == [
+                    #"{"id":"a","action":"x/ y","text":null,\#(content),"userInfo":{}}"#
+                ]
         )
         #expect(daemon.stop() == 0)
     }

@@ -10,22 +10,34 @@ enum JSONValue: Codable, Sendable {
     case list([JSONValue])
     case table([String: JSONValue])
 
-    /// Converts a value; a value that JSON cannot represent becomes its description.
-    init(_ value: Any) {
+    /// Converts a value.
+    ///
+    /// - Throws: `UNError` for a value or a key that JSON cannot represent.
+    init(_ value: Any) throws {
         switch value {
         case let value as JSONValue: self = value
         case let value as Bool: self = .bool(value)
         case let value as any BinaryInteger: self = .integer(Int64(clamping: value))
-        case let value as any BinaryFloatingPoint: self = .number(Double(value))
+        case let value as any BinaryFloatingPoint where Double(value).isFinite:
+            self = .number(Double(value))
         case let value as String: self = .text(value)
-        case let value as [Any]: self = .list(value.map(JSONValue.init))
+        case let value as [Any]: self = .list(try value.map(JSONValue.init))
         case let value as [AnyHashable: Any]:
-            let pairs = value.compactMap { key, value in
-                (key.base as? String).map { ($0, JSONValue(value)) }
+            let pairs = try value.map { key, value in
+                guard let name = key.base as? String else { throw Self.unfit(key.base) }
+                return (name, try JSONValue(value))
             }
             self = .table(Dictionary(pairs) { one, _ in one })
-        default: self = .text(String(describing: value))
+        case _ where Mirror(reflecting: value).displayStyle == .optional: self = .null
+        default: throw Self.unfit(value)
         }
+    }
+
+    private static func unfit(_ value: Any) -> UNError {
+        UNError(
+            .contentProvidingInvalid,
+            "`userInfo` has a value of type \(type(of: value)), which JSON cannot hold: a text of it can be stored"
+        )
     }
 
     init(from decoder: any Decoder) throws {

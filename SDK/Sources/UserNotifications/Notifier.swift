@@ -110,8 +110,8 @@ private struct Timing {
                 every = Int64(exactly: (trigger.timeInterval * 1000).rounded()) ?? .max
             }
         case let trigger as UNCalendarNotificationTrigger where trigger.repeats:
-            calendar = trigger.calendarText
-            zone = trigger.dateComponents.timeZone?.identifier ?? ""
+            calendar = try trigger.calendarText()
+            zone = try trigger.zoneText()
         case let trigger as UNCalendarNotificationTrigger:
             guard let date = trigger.nextTriggerDate() else {
                 throw UNError(.notificationInvalidNoDate, "the date components never match")
@@ -135,6 +135,7 @@ struct PendingNotification: Decodable {
     var at_unix_ms: Int64?
     var every_ms: Int64?
     var calendar: String?
+    var time_zone: String?
 
     var request: UNNotificationRequest {
         let content = UNMutableNotificationContent()
@@ -148,8 +149,11 @@ struct PendingNotification: Decodable {
         return UNNotificationRequest(identifier: id, content: content, trigger: trigger)
     }
 
-    /// The next delivery as an interval from now; a calendar is not converted back.
+    /// The calendar, or the next delivery as an interval from now.
     private var trigger: UNNotificationTrigger? {
+        if let calendar, !calendar.isEmpty {
+            return UNCalendarNotificationTrigger(listed: calendar, zone: time_zone ?? "")
+        }
         if let every_ms, every_ms > 0 {
             return UNTimeIntervalNotificationTrigger(
                 timeInterval: Double(every_ms) / 1000,

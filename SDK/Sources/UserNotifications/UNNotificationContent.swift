@@ -17,6 +17,8 @@ public class UNNotificationContent: NSObject {
     /// How much the notification may disturb.
     public internal(set) var interruptionLevel = UNNotificationInterruptionLevel.active
     /// Data that a response contains: string keys and JSON values, at most 4 KiB.
+    ///
+    /// In a response, a whole number is an `Int`, also if it was a `Double`.
     public internal(set) var userInfo: [AnyHashable: Any] = [:]
     /// How it ranks among others; it is not delivered.
     public internal(set) var relevanceScore = 0.0
@@ -105,6 +107,13 @@ public final class UNMutableNotificationContent: UNNotificationContent {
 /// How much a notification may disturb.
 public enum UNNotificationInterruptionLevel: Int, Sendable {
     case passive, active, timeSensitive, critical
+
+    /// The level with the name that the host gives it.
+    init?(name: String) {
+        let names = ["passive", "active", "timeSensitive", "critical"]
+        guard let index = names.firstIndex(of: name) else { return nil }
+        self.init(rawValue: index)
+    }
 }
 
 /// A sound.

@@ -252,7 +252,27 @@ extension Handler {
         var id: String
         var action: String
         var text: String?
+        // An older host does not send what follows.
+        var level: String?
+        var title: String?
+        var subtitle: String?
+        var body: String?
+        var thread: String?
+        var category: String?
         var userInfo: JSONValue?
+
+        var content: UNNotificationContent {
+            let content = UNMutableNotificationContent()
+            content.title = title ?? ""
+            content.subtitle = subtitle ?? ""
+            content.body = body ?? ""
+            content.threadIdentifier = thread ?? ""
+            content.categoryIdentifier = category ?? ""
+            content.interruptionLevel =
+                level.flatMap(UNNotificationInterruptionLevel.init(name:)) ?? .active
+            content.userInfo = userInfo?.object ?? [:]
+            return content
+        }
     }
 
     /// The handler that passes users' responses to the delegate.
@@ -263,11 +283,9 @@ extension Handler {
                 context.log(.warning, "nothing takes `\(answer.action)` of \(answer.id)")
                 return
             }
-            let content = UNMutableNotificationContent()
-            content.userInfo = answer.userInfo?.object ?? [:]
             let request = UNNotificationRequest(
                 identifier: answer.id,
-                content: content,
+                content: answer.content,
                 trigger: nil
             )
             let notification = UNNotification(request)

@@ -146,6 +146,15 @@ extension TestHost {
             writer.member("id", identifier)
             writer.member("action", action)
             writer.member("text", text)
+            let levels = ["passive", "active", "timeSensitive", "critical"]
+            writer.member("level", levels[min(Int(posted.call.level), levels.count - 1)])
+            for (name, text) in [
+                ("title", posted.call.title), ("subtitle", posted.call.subtitle),
+                ("body", posted.call.body), ("thread", posted.call.thread),
+                ("category", posted.call.category),
+            ] {
+                writer.member(name, text)
+            }
             let userInfo = posted.call.userInfo
             writer.member("userInfo", raw: userInfo.isEmpty ? "{}" : userInfo)
         }

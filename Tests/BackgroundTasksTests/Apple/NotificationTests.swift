@@ -63,6 +63,87 @@ struct NotificationTests {
         )
     }
 
+    @Test func `A pending calendar notification keeps its trigger, also when it is added again`()
+        async throws
+    {
+        let host = try host { _ in
+            let center = UNUserNotificationCenter.current()
+            let trigger = UNCalendarNotificationTrigger(
+                dateMatching: DateComponents(hour: 8, minute: 30, weekday: 1),
+                repeats: true
+            )
+            try await center.add(Self.request("weekly", trigger))
+            let listed = try #require(await center.pendingNotificationRequests().first)
+            let found = try #require(listed.trigger as? UNCalendarNotificationTrigger)
+            #expect(found.repeats)
+            let parts = found.dateComponents
+            #expect(parts.hour == 8 && parts.minute == 30 && parts.weekday == 1)
+            #expect(parts.day == nil && parts.month == nil)
+            try await center.add(Self.request("weekly", found) { $0.body = "changed" })
+            return []
+        }
+        try await host.launch("a")
+        #expect(host.notifications.map(\.calendar) == ["30 8 * * 0"])
+        #expect(host.notifications.map(\.body) == ["changed"])
+    }
+
+    @Test func `What no calendar says is refused, and the machine's zone is none of its own`()
+        async throws
+    {
+        let host = try host { _ in
+            let center = UNUserNotificationCenter.current()
+            var found: [String] = []
+            for parts in [
+                DateComponents(day: 13, hour: 9, weekday: 6), DateComponents(second: 30),
+                DateComponents(weekday: 2, weekdayOrdinal: 1),
+                DateComponents(timeZone: TimeZone(secondsFromGMT: 5400), hour: 9),
+            ] {
+                let trigger = UNCalendarNotificationTrigger(dateMatching: parts, repeats: true)
+                do {
+                    try await center.add(Self.request("odd", trigger))
+                    found.append("taken")
+                } catch let error as UNError {
+                    found.append("\(error.code.rawValue)")
+                }
+            }
+            let parts = DateComponents(timeZone: TimeZone(secondsFromGMT: -5 * 3600), hour: 9)
+            let trigger = UNCalendarNotificationTrigger(dateMatching: parts, repeats: true)
+            try await center.add(Self.request("west", trigger))
+            // The calendar of the machine is a distance from UTC, which is another one in the other half of a year.
+            let summer = DateComponents(year: 2027, month: 7, day: 1, hour: 9)
+            var own = summer
+            own.calendar = Calendar.current
+            let dates = [summer, own].map { parts in
+                UNCalendarNotificationTrigger(dateMatching: parts, repeats: false)
+                    .nextTriggerDate()
+            }
+            #expect(dates[0] != nil && dates[0] == dates[1])
+            return found
+        }
+        let run = try await host.launch("a")
+        #expect(run.message == "")
+        #expect(try run.result(as: [String].self) == ["1400", "1400", "1400", "1400"])
+        #expect(host.notifications.map(\.identifier) == ["west"])
+    }
+
+    @Test func `A userInfo that JSON cannot hold is refused`() async throws {
+        let host = try host { _ in
+            let center = UNUserNotificationCenter.current()
+            var found: [String] = []
+            for value in [Date(), Data([1]), Double.infinity, ["a": [Date()]], [1: 2]] as [Any] {
+                do {
+                    try await center.add(Self.request("odd") { $0.userInfo = ["value": value] })
+                    found.append("taken")
+                } catch let error as UNError {
+                    found.append("\(error.code.rawValue)")
+                }
+            }
+            return found
+        }
+        let run = try await host.launch("a")
+        #expect(try run.result(as: [String].self) == Array(repeating: "1501", count: 5))
+    }
+
     @Test func `A pending notification can be withdrawn`() async throws {
         let host = try host { _ in
             let center = UNUserNotificationCenter.current()
@@ -174,6 +255,8 @@ struct NotificationTests {
             let request = response.notification.request
             let count = request.content.userInfo["count"] as? Int ?? 0
             let text = (response as? UNTextInputNotificationResponse)?.userText ?? "-"
+            #expect(request.content.categoryIdentifier == "storm")
+            #expect(request.content.title == "title of photo")
             events.note("\(response.actionIdentifier) \(request.identifier) \(count) \(text)")
             completionHandler()
         }

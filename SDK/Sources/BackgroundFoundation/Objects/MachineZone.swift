@@ -38,6 +38,22 @@ extension TimeZone {
         return TimeZone(secondsFromGMT: local.tm_gmtoff) ?? .gmt
     }
 
+    /// The name that tzdata has for the zone: that of this machine if it is the machine's at the date, else one of
+    /// its distance from UTC; `nil` if there is none.
+    package func name(at date: Date) -> String? {
+        if identifier == "UTC" || identifier.contains("/") { return identifier }
+        let seconds = secondsFromGMT(for: date)
+        if seconds == TimeZone.ofMachine(at: date).secondsFromGMT(for: date),
+            let name = TimeZone.nameOfMachine, name.contains("/")
+        {
+            return name
+        }
+        guard seconds != 0 else { return "UTC" }
+        guard seconds % 3600 == 0, (-12...14).contains(seconds / 3600) else { return nil }
+        // Their names have the sign of POSIX, which counts to the west.
+        return "Etc/GMT\(seconds > 0 ? "-" : "+")\(abs(seconds) / 3600)"
+    }
+
     /// The name of the machine's zone, as `TZ` or the link `/etc/localtime` has it.
     private static var nameOfMachine: String? {
         if let variable = getenv("TZ") {
