@@ -25,6 +25,27 @@ import Testing
         }
     }
 
+    /// An app that cancels all before it schedules anew does not lose what a person has answered.
+    @Test func `A plugin neither lists nor withdraws answers to its notifications`() async throws {
+        try await ReactorActor.run { actor in
+            let daemon = try TestOwners(
+                actor.reactor,
+                manifest: SampleManifest.make { $0.kind = .notificationAction }
+            )
+            try await daemon.submit(earliestBegin: .max)
+            try daemon.call(.cancelAllPending, number: 1)
+            try daemon.call(.cancelPending(task: "backup"), number: 2)
+            try daemon.call(.pending(from: 0), number: 3)
+            await ReactorActor.wait { daemon.executor.replies.count == 3 }
+            let statuses = Dictionary(
+                uniqueKeysWithValues: daemon.executor.replies.map { ($0.call, $0.status) }
+            )
+            #expect(statuses == [1: CallStatus.ok, 2: CallStatus.absent, 3: CallStatus.ok])
+            #expect(daemon.pending.isEmpty)
+            #expect(daemon.owners.dispatcher.scheduler.requests(of: "backup").count == 1)
+        }
+    }
+
     /// A packet has room for hundreds of frames, and a deadline that comes meanwhile waits for its end.
     @Test func `A packet full of cancel_all is refused before any of it is carried out`()
         async throws

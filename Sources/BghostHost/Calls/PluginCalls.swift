@@ -30,6 +30,7 @@ final class PluginCalls {
     let manifestPath: String
     let fetcher: any Fetching
     let checkpoints: CheckpointCommands
+    let writable: () -> WritableTrees
     let zone: () -> ZoneTable
     let tracer: RunTracer
     private let transfers: TransferCoordinator
@@ -38,7 +39,9 @@ final class PluginCalls {
     private let reactor: Reactor
     private(set) lazy var reference = ReactorReference(self, on: reactor)
 
-    /// - Parameter zone: the manifest's time zone.
+    /// - Parameters:
+    ///   - writable: the folders that plugins may write.
+    ///   - zone: the manifest's time zone.
     init(
         _ dispatcher: Dispatcher,
         _ intake: RequestIntake,
@@ -53,6 +56,7 @@ final class PluginCalls {
         _ clock: DaemonClock,
         reactor: Reactor,
         configuration: HostConfiguration,
+        writable: @escaping () -> WritableTrees,
         zone: @escaping () -> ZoneTable
     ) {
         self.dispatcher = dispatcher
@@ -67,6 +71,7 @@ final class PluginCalls {
         self.checkpoints = checkpoints
         self.clock = clock
         self.reactor = reactor
+        self.writable = writable
         self.zone = zone
         log = configuration.log
         manifestPath = configuration.manifestPath
@@ -300,7 +305,10 @@ final class PluginCalls {
             replies.answer(call, executor, CallStatus.permission)
             return
         }
-        replies.answer(call, executor, withdraw(task) ? CallStatus.ok : CallStatus.absent)
+        let catalog = dispatcher.scheduler.catalog
+        let isItsOwn = catalog.task(for: task).map { catalog.tasks[$0].kind.isSubmittedByPlugins }
+        let isWithdrawn = isItsOwn == true && withdraw(task)
+        replies.answer(call, executor, isWithdrawn ? CallStatus.ok : CallStatus.absent)
     }
 
     /// Withdraws all pending requests of a plugin, in pages between which deadlines come.

@@ -215,6 +215,11 @@ package enum TaskKind: String, Equatable, Codable, Sendable, CaseIterable {
 
     /// The kinds that a manifest may name.
     package static let named: [TaskKind] = [.refresh, .processing]
+
+    /// Whether plugins submit requests of this kind, and so may list and withdraw them.
+    ///
+    /// The others are the daemon's: an answer that a person has given, a session's wake.
+    package var isSubmittedByPlugins: Bool { Self.named.contains(self) }
 }
 
 /// What happens to a request whose task is already running.

@@ -127,7 +127,7 @@ extension Scheduler {
         return page
     }
 
-    /// A page of the pending requests of a plugin's tasks.
+    /// A page of the pending requests of a plugin's tasks that plugins may submit.
     ///
     /// A request that is pending during all calls is in exactly one page.
     ///
@@ -147,10 +147,11 @@ extension Scheduler {
             defer { index += 1 }
             guard entries.isInUse(index) else { continue }
             let definition = entries.kind(index).definition
-            if catalog.pluginOfTask[definition] == plugin,
+            let kind = catalog.tasks[definition].kind
+            if catalog.pluginOfTask[definition] == plugin, kind.isSubmittedByPlugins,
                 let request = entries.pendingOrAppended(index)
             {
-                page.append((request, catalog.tasks[definition].kind))
+                page.append((request, kind))
             }
         }
         return (page, index < count ? index : nil, index - start)

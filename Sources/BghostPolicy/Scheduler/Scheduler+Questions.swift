@@ -44,15 +44,18 @@ extension Scheduler {
     /// The missed starts that a run in progress makes up for.
     package func missed(by handle: RunHandle) -> MissedStarts? { running[handle]?.request.missed }
 
-    /// The pending requests of a plugin's tasks.
+    /// The pending requests of a plugin's tasks that plugins may submit.
     package func pending(ofPlugin plugin: Int) -> [(request: Request, kind: TaskKind)] {
         let plugin = catalog.current(plugin: plugin) ?? plugin
         let entries = pendingIndex.entries
         return entries.indices.compactMap { number in
             guard entries.isInUse(number) else { return nil }
             let definition = entries.kind(number).definition
-            guard catalog.pluginOfTask[definition] == plugin else { return nil }
-            return entries.pendingOrAppended(number).map { ($0, catalog.tasks[definition].kind) }
+            let kind = catalog.tasks[definition].kind
+            guard catalog.pluginOfTask[definition] == plugin, kind.isSubmittedByPlugins else {
+                return nil
+            }
+            return entries.pendingOrAppended(number).map { ($0, kind) }
         }
     }
 

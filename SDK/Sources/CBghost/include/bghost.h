@@ -317,7 +317,8 @@ typedef struct bg_schedule {
    * BG_E_FAILED: the host cannot accept it now, e.g. because its store fails. */
   bg_status (*submit)(const bg_host *, const bg_request *) BG_NOEXCEPT;
   /* [any] [waits] Withdraws the pending request of a task; a run under way continues. BG_E_ABSENT if
-   * no request is pending. */
+   * no request is pending. An answer that a person has given to a notification, and the wake of a
+   * session, are no requests of the plugin: they stay, and pending() does not list them. */
   bg_status (*cancel)(const bg_host *, bg_str task_id) BG_NOEXCEPT;
   /* [any] [waits] Withdraws all requests that pending() lists; BG_OK also if there are none. */
   bg_status (*cancel_all)(const bg_host *) BG_NOEXCEPT;
