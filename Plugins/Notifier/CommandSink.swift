@@ -47,11 +47,14 @@ struct DesktopSink: Sink, Decodable {
             }
         var arguments = ["--app-name=bghost", "--urgency=\(urgency)"]
         if let id = notification.id {
-            // Servers that know this hint show a later one in its place.
-            arguments.append("--hint=string:x-canonical-private-synchronous:\(id)")
+            // Servers that know this hint show a later one in its place. Another plugin's may have the same id.
+            let name = [notification.plugin, id].compactMap { $0 }.joined(separator: "/")
+            arguments.append("--hint=string:x-canonical-private-synchronous:\(name)")
         }
         arguments += ["--", notification.headline]
-        if notification.title != nil, let text = notification.text { arguments.append(text) }
+        if notification.title != nil, let text = notification.text {
+            arguments.append(Self.escaped(text))
+        }
         try await Program.run(
             program ?? "/usr/bin/notify-send",
             arguments,
@@ -60,6 +63,12 @@ struct DesktopSink: Sink, Decodable {
             folder: context.dataDirectory
         )
         return Receipt()
+    }
+
+    /// The text for a place that takes markup, as the body of a desktop's notification does.
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+            .replacing(">", with: "&gt;")
     }
 }
 

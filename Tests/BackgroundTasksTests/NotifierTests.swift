@@ -193,6 +193,27 @@ import Testing
         #expect(Array(words[(end + 1)...]) == ["A", "M"])
     }
 
+    @Test func `A desktop notification replaces none of another plugin, and its body is no markup`()
+        async throws
+    {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("out")
+        let program = try folder.writeProgram(
+            "#!/bin/sh\nprintf '%s\\n' \"$@\" > \(file)\n",
+            to: "notify-send"
+        )
+        let ending = try await deliver(
+            ScriptedHost(),
+            #"{"type":"desktop","program":"\#(program)"}"#,
+            ##"{"id":"storm","plugin":"weather","title":"A","body":"<b>&bold</b>"}"##
+        )
+        #expect(ending.status == BG_OK, "\(ending)")
+        let words = String(decoding: try BghostTestSupport.File.read(file), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
+        #expect(words.contains("--hint=string:x-canonical-private-synchronous:weather/storm"))
+        #expect(words.last == "&lt;b&gt;&amp;bold&lt;/b&gt;")
+    }
+
     @Test(arguments: [
         #"{"type":"pigeon"}"#, #"{"type":"exec","command":["true"]}"#, #"{"type":"ntfy"}"#, "",
     ])
