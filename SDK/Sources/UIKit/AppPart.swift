@@ -8,7 +8,13 @@ package enum AppPart: Sendable {
     case task(AppTask)
     /// Is called in runs of the handler `launch`.
     case background(@Sendable () -> Void)
+    /// Is told of the wakes of sessions that have no handler of their own.
+    case wake(SessionWake)
 }
+
+/// Tells an app delegate of the wake of a session; the delegate calls `done` to end the run.
+package typealias SessionWake =
+    @Sendable (_ session: String, _ done: @escaping @Sendable () -> Void) -> Void
 
 /// A closure of an app, with the handler that calls it.
 package struct AppTask: Sendable {
@@ -29,17 +35,15 @@ extension UIApplicationDelegate {
     /// The parts of an app that call the delegate in runs.
     var parts: [AppPart] {
         nonisolated(unsafe) let shared = self
-        let wake = AppTask(AppHandler.session) { context in
-            guard let session = context.wakeSession else { return }
-            await withCheckedContinuation { continuation in
-                let once = Once { continuation.resume() }
+        return [
+            .background { shared.applicationDidEnterBackground(.shared) },
+            .wake { session, done in
                 shared.application(
                     .shared,
                     handleEventsForBackgroundURLSession: session,
-                    completionHandler: { once() }
+                    completionHandler: done
                 )
-            }
-        }
-        return [.background { shared.applicationDidEnterBackground(.shared) }, .task(wake)]
+            },
+        ]
     }
 }

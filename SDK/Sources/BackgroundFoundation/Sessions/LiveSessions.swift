@@ -7,6 +7,8 @@ internal import Synchronization
 enum LiveSessions {
     private struct Held {
         weak var session: URLSession?
+        /// The same, if this holds it.
+        let owned: URLSession?
     }
 
     /// Plugins that share a process and this module may have sessions with the same identifier.
@@ -29,7 +31,9 @@ enum LiveSessions {
             session.deliver(in: context)
         }
         guard let wake = context.wakeSession else { return }
-        session(wake, of: context.host)?.deliver(in: context)
+        // An invalidated one only awaits the ends of its own tasks.
+        let session = session(wake, of: context.host)
+        if let session, !session.isInvalid { session.deliver(in: context) }
     }
 
     private static func name(_ identifier: String, _ host: Host?) -> Name {
@@ -49,6 +53,12 @@ enum LiveSessions {
         }
     }
 
+    /// Adds a session, which takes the place of another one with the identifier.
+    ///
+    /// As on iOS, a session that the app creates at its launch needs no other owner: it lives until it is
+    /// invalidated. One that a run creates ends with the objects of the run, so that the next run's session
+    /// gets the events.
+    ///
     /// - Parameter isInRun: whether a run creates it; that run then claims its kept ends.
     static func add(
         _ session: URLSession,
@@ -60,10 +70,15 @@ enum LiveSessions {
         _ = startsAreHeard
         // The set may have the name already.
         if !isInRun { _ = unasked.withLock { $0.insert(name) } }
-        all.withLock { all in
+        let replaced = all.withLock { all in
             all = all.filter { $0.value.session != nil }
-            all[name] = Held(session: session)
+            return all.updateValue(
+                Held(session: session, owned: isInRun ? nil : session),
+                forKey: name
+            )
         }
+        // Released outside of the lock, which the end of a session takes too.
+        withExtendedLifetime(replaced) {}
     }
 
     /// Returns, and forgets, the sessions that were created outside of runs, on this host or on no open
@@ -85,8 +100,9 @@ enum LiveSessions {
 
     static func remove(_ session: URLSession, _ identifier: String, of host: Host?) {
         let name = name(identifier, host)
-        all.withLock { all in
-            if all[name]?.session === session { all[name] = nil }
+        let removed = all.withLock { all in
+            all[name]?.session === session ? all.removeValue(forKey: name) : nil
         }
+        withExtendedLifetime(removed) {}
     }
 }

@@ -11,7 +11,8 @@ extension TransferRequest {
         session: String,
         upload: URL? = nil,
         label: String? = nil,
-        earliest: Date? = nil
+        earliest: Date? = nil,
+        isData: Bool = false
     ) throws {
         guard let url = request.url else { throw URLError(.badURL, nil, "a request without a URL") }
         let method = request.httpMethod ?? "GET"
@@ -36,6 +37,7 @@ extension TransferRequest {
             idleTimeout: request.timeout(under: settings),
             totalTimeout: settings.resourceTimeout
         )
+        self.isData = isData && upload == nil
     }
 }
 

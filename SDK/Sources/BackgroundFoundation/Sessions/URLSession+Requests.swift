@@ -21,7 +21,8 @@ extension URLSession {
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         guard settings.identifier != nil else { return try await exchange(request, file: nil) }
-        let record = try await transfer(request)
+        let (record, end) = try await transfer(request)
+        defer { end?.isOver(record) }
         if let error = record.error {
             guard record.isRefusal, let response = record.response else { throw error }
             return (Data(), response)
@@ -59,7 +60,8 @@ extension URLSession {
             let (data, response) = try await exchange(request, file: nil)
             return (try TemporaryFile(data).url, response)
         }
-        let record = try await transfer(request)
+        let (record, end) = try await transfer(request)
+        defer { end?.isOver(record, ownsFile: true) }
         if let error = record.error { throw error }
         guard let file = record.path else { throw URLError(.fileDoesNotExist) }
         return (URL(filePath: file), try Self.response(record))
@@ -93,7 +95,8 @@ extension URLSession {
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         guard settings.identifier != nil else { return try await exchange(request, file: file) }
-        let record = try await transfer(request, file: file)
+        let (record, end) = try await transfer(request, file: file)
+        defer { end?.isOver(record) }
         if let error = record.error, !record.isRefusal { throw error }
         return (Data((record.body ?? "").utf8), try Self.response(record))
     }
@@ -193,7 +196,8 @@ extension URLSession {
         _ request: URLRequest,
         file: URL? = nil,
         label: String? = nil,
-        earliest: Date? = nil
+        earliest: Date? = nil,
+        isData: Bool = false
     ) throws -> Start {
         guard let identifier = settings.identifier else { throw URLError(.badURL) }
         let wanted = try TransferRequest(
@@ -202,7 +206,8 @@ extension URLSession {
             session: identifier,
             upload: file,
             label: label,
-            earliest: earliest
+            earliest: earliest,
+            isData: isData
         )
         let key = wanted.key
         // With a delegate, that is who is told.
@@ -224,10 +229,15 @@ extension URLSession {
     }
 
     /// Runs a request to its end.
-    private func transfer(_ request: URLRequest, file: URL? = nil) async throws -> TransferRecord {
+    ///
+    /// - Returns: the end, and the wait for it, which the caller ends; `nil` if a wake reports it.
+    private func transfer(
+        _ request: URLRequest,
+        file: URL? = nil
+    ) async throws -> (TransferRecord, AwaitedEnd?) {
         guard !Task.isCancelled, !isInvalid else { throw URLError(.cancelled, request.url, "") }
         switch try begin(request, file: file) {
-        case .ended(let record): return record
+        case .ended(let record): return (record, nil)
         case .transfer(let id, let key):
             guard let context, let transfers = Transfers(context.host) else {
                 throw URLError(
@@ -237,11 +247,12 @@ extension URLSession {
                 )
             }
             note(Begun(id: id, context: context), for: key)
-            let record = try await TransferWait(transfers, id, context, request.url) { [self] in
+            let wait = TransferWait(transfers, id, context, request.url) { [self] in
                 note(nil, for: key)
-            }.end()
+            }
+            let record = try await wait.end()
             note(nil, for: key)
-            return record
+            return (record, wait.awaited)
         }
     }
 }
@@ -262,6 +273,8 @@ private final class TransferWait: Sendable {
     private let id: String
     private let context: TaskContext
     private let url: URL?
+    /// The caller of `end()` ends this if it gets a record.
+    let awaited: AwaitedEnd
     private let willCancel: @Sendable () -> Void
     private let waiter = Mutex<CheckedContinuation<TransferRecord, any Error>?>(nil)
 
@@ -278,6 +291,7 @@ private final class TransferWait: Sendable {
         self.context = context
         self.url = url
         self.willCancel = willCancel
+        awaited = AwaitedEnd(id, of: context.host)
     }
 
     func end() async throws -> TransferRecord {
@@ -285,8 +299,10 @@ private final class TransferWait: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 waiter.withLock { $0 = continuation }
                 let isAwaited = transfers.wait(id, of: context.run) { [self] record in
-                    finish(record.map { .success($0) } ?? .failure(cancelled))
+                    let isTaken = finish(record.map { .success($0) } ?? .failure(cancelled))
+                    if !isTaken || record == nil { awaited.isOver(record) }
                 }
+                if !isAwaited { awaited.isOver(nil) }
                 // The task was cancelled before there was a waiter, or the run is over.
                 let isCancelled = Task.isCancelled && context.stopReason == nil
                 if isCancelled || !isAwaited { finish(.failure(cancelled)) }
@@ -304,11 +320,14 @@ private final class TransferWait: Sendable {
 
     private var cancelled: URLError { URLError(.cancelled, url, "cancelled") }
 
-    private func finish(_ result: Result<TransferRecord, any Error>) {
+    /// - Returns: `false` if the wait had a result already.
+    @discardableResult
+    private func finish(_ result: Result<TransferRecord, any Error>) -> Bool {
         let waiter = waiter.withLock { waiter in
             defer { waiter = nil }
             return waiter
         }
         waiter?.resume(with: result)
+        return waiter != nil
     }
 }

@@ -24,12 +24,20 @@ public final class URLSession: NSObject, @unchecked Sendable {
         /// The tasks that a caller still holds, by identifier.
         var tasks: [Int: Kept] = [:]
         var tasksMax = 64
-        /// Foreground requests whose end was not reported yet.
+        /// The identifiers of the tasks of background transfers, by transfer.
+        var identifiers: [String: Int] = [:]
+        /// Foreground requests and awaited transfers whose end was not reported yet.
         var exchanges = 0
         /// Transfers that runs await or have awaited, by the key of their request.
         var begun: [String: Begun] = [:]
         var delegate: Delegate?
         var isInvalid = false
+
+        mutating func note(_ task: Int, of transfer: String) {
+            // A plugin has at most 10,000 transfers, so most of these are over.
+            if identifiers.count >= 10_000 { identifiers = [:] }
+            identifiers[transfer] = task
+        }
     }
 
     /// A transfer that a run has awaited, and whose end was not reported to it.
@@ -81,7 +89,10 @@ public final class URLSession: NSObject, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - configuration: the configuration, which is copied.
-    ///   - delegate: the delegate, retained until the session is invalidated.
+    ///   - delegate: the delegate, retained until the session is invalidated or released. The SDK retains a
+    ///     background session with a delegate that is created outside of runs, until it is invalidated or
+    ///     another one of its identifier is created. One that a run creates lives as long as the plugin
+    ///     or a task retains it.
     ///   - queue: the queue for the delegate and completion handlers; `nil` creates a serial one.
     public init(
         configuration: URLSessionConfiguration,
@@ -189,40 +200,6 @@ public final class URLSession: NSObject, @unchecked Sendable {
         URLSessionUploadTask(self, request, file, .data(completionHandler))
     }
 
-    /// The tasks of a background session that are in progress or not acknowledged, with their
-    /// progress.
-    ///
-    /// They include tasks that other runs have started.
-    public var allTasks: [URLSessionTask] {
-        get async { await tasksOfHost() }
-    }
-
-    /// Calls back with `allTasks` on the delegate queue.
-    public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
-        let context = context
-        delegateQueue.addOperation { [self] in
-            TaskContext.$current.withValue(context) { completionHandler(tasksNow) }
-        }
-    }
-
-    /// Runs off the caller's actor, which would otherwise be blocked until the daemon answers.
-    @concurrent
-    private func tasksOfHost() async -> [URLSessionTask] { tasksNow }
-
-    private var tasksNow: [URLSessionTask] {
-        guard let identifier = settings.identifier, let transfers = Transfers(host) else {
-            return []
-        }
-        return transfers.list(identifier).map { URLSessionTask.of($0, in: self) }
-    }
-
-    func nextTaskIdentifier() -> Int {
-        state.withLock { state in
-            state.lastTask += 1
-            return state.lastTask
-        }
-    }
-
     /// Records a task, so that `invalidateAndCancel()` finds it.
     func adopt(_ task: URLSessionTask) {
         state.withLock { state in
@@ -234,12 +211,36 @@ public final class URLSession: NSObject, @unchecked Sendable {
         }
     }
 
+    /// The tasks that a caller still holds, in the order in which they were created.
+    var heldTasks: [URLSessionTask] {
+        let tasks = state.withLock { $0.tasks.values.compactMap(\.task) }
+        return tasks.sorted { $0.taskIdentifier < $1.taskIdentifier }
+    }
+
+    /// A new identifier of a task; for a transfer, the same at each call.
+    func taskIdentifier(of transfer: String?) -> Int {
+        state.withLock { state in
+            if let known = transfer.flatMap({ state.identifiers[$0] }) { return known }
+            state.lastTask += 1
+            if let transfer { state.note(state.lastTask, of: transfer) }
+            return state.lastTask
+        }
+    }
+
+    /// Notes the task that has started a transfer; the first one counts.
+    func note(_ task: Int, of transfer: String) {
+        state.withLock { state in
+            if state.identifiers[transfer] == nil { state.note(task, of: transfer) }
+        }
+    }
+
     // MARK: Invalidation
 
     /// Invalidates the session, so that it accepts no more tasks.
     ///
-    /// Once all foreground requests have ended and their ends are reported, the delegate is told
-    /// that the session is invalid, and is released.
+    /// Once all foreground requests, and the background transfers that the run awaits, have ended and
+    /// their ends are reported, the delegate is told that the session is invalid, and is released.
+    /// Transfers that go on when the run ends are reported to the next session of the identifier.
     public func finishTasksAndInvalidate() {
         let isIdle = state.withLock { state in
             guard !state.isInvalid else { return false }
@@ -307,32 +308,6 @@ public final class URLSession: NSObject, @unchecked Sendable {
         state.withLock { state in
             state.begun = state.begun.filter { $0.value.context != nil }
             state.begun[key] = begun
-        }
-    }
-
-    /// Tells the delegate of the ended transfers that a run may take, and that there are no more.
-    func deliver(in context: TaskContext) {
-        guard let identifier = settings.identifier else { return }
-        let sessions = context.sessions
-        let ends = sessions.ends(of: identifier)
-        ends.askForKept(of: context)
-        let records = ends.claimAll()
-        // A wake says that there are no more, also to the second session.
-        guard !records.isEmpty || context.wake(of: identifier) != nil else { return }
-        sessions.enter()
-        TaskContext.$current.withValue(context) {
-            delegateQueue.addOperation { [self] in
-                for record in records {
-                    // Invalidated meanwhile, it has nothing to tell: the next session has.
-                    guard delegate != nil else {
-                        ends.giveBack(record)
-                        continue
-                    }
-                    URLSessionTask.of(record, in: self).tell(record)
-                }
-                delegate?.urlSessionDidFinishEvents(forBackgroundURLSession: self)
-                sessions.leave()
-            }
         }
     }
 }

@@ -60,16 +60,22 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         _ session: URLSession,
         _ request: URLRequest,
         _ file: URL?,
-        _ completion: Completion?
+        _ completion: Completion?,
+        of transfer: String? = nil
     ) {
         self.session = session
         self.file = file
-        taskIdentifier = session.nextTaskIdentifier()
+        taskIdentifier = session.taskIdentifier(of: transfer)
         originalRequest = request
         values = Mutex(Values(completion: completion))
         super.init()
         session.adopt(self)
     }
+
+    /// The id of the background transfer; `nil` before it starts.
+    var transfer: String? { values.withLock { $0.transfer } }
+    /// Whether a completion handler gets the end, instead of the delegate.
+    var hasCompletion: Bool { values.withLock { $0.completion != nil } }
 
     /// The current request, which is the original one.
     public var currentRequest: URLRequest? { originalRequest }
@@ -189,7 +195,8 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
                 request,
                 file: file,
                 label: taskDescription,
-                earliest: earliestBeginDate
+                earliest: earliestBeginDate,
+                isData: self is URLSessionDataTask
             )
             switch start {
             case .ended(let record): soon(in: context) { $0.tell(record) }
@@ -198,6 +205,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
                     values.transfer = id
                     return values.state == .canceling
                 }
+                session.note(taskIdentifier, of: id)
                 listen(id, context)
                 if isCancelled { Transfers(session.host)?.cancel(id) }
             }
@@ -210,13 +218,24 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     private func listen(_ id: String, _ context: TaskContext?) {
         let isHeard = values.withLock { $0.completion != nil } || session.delegate != nil
         guard isHeard, let context, let transfers = Transfers(context.host) else { return }
-        // If it cannot wait, a wake reports the end, as without a record.
-        _ = transfers.wait(id, of: context.run) { [self] record in
+        let awaited = AwaitedEnd(id, of: context.host)
+        // The session becomes invalid after the end is told.
+        session.beginExchange()
+        let over: @Sendable (TransferRecord?) -> Void = { [session] record in
+            awaited.isOver(record)
+            session.endExchange()
+        }
+        let isAwaited = transfers.wait(id, of: context.run) { [self] record in
             // Without a record the transfer continues, and a wake reports its end. An end that
             // arrives as the run ends is still reported here, since no wake will report it.
-            guard let record else { return }
-            soon(in: context) { $0.tell(record) }
+            guard let record else { return over(nil) }
+            soon(in: context) { task in
+                task.tell(record)
+                over(record)
+            }
         }
+        // If it cannot wait, a wake reports the end, as without a record.
+        if !isAwaited { over(nil) }
     }
 
     private func soon(
@@ -245,7 +264,11 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         }
         let file = error == nil ? record.path.map { URL(filePath: $0) } : nil
         let needsData = values.withLock { values in
-            if case .data = values.completion { true } else { false }
+            switch values.completion {
+            case .data: true
+            case .file: false
+            case nil: self is URLSessionDataTask
+            }
         }
         // There is a file only without an error.
         guard needsData, let file else { return tell(nil, file, record.response, error) }
@@ -365,22 +388,3 @@ public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
 /// An unknown number of bytes.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1
-
-extension URLSessionTask {
-    /// The task of a transfer that another run or session object has started.
-    static func of(_ record: TransferRecord, in session: URLSession) -> URLSessionTask {
-        let url = URL(string: record.url) ?? URL(filePath: "/")
-        let request = URLRequest(url: url)
-        let task: URLSessionTask =
-            record.upload
-            ? URLSessionUploadTask(
-                session,
-                request,
-                record.path.map { URL(filePath: $0) },
-                nil
-            )
-            : URLSessionDownloadTask(session, request, nil, nil)
-        task.note(record)
-        return task
-    }
-}

@@ -30,6 +30,8 @@ public struct Handler: Sendable {
     let body: @Sendable (TaskContext) async throws -> Data?
     /// The app objects of its plugin; `nil` if the plugin is not an app.
     private(set) var objects: AppObjects?
+    /// Whether delegates of sessions get the events of a wake only once the handler releases them.
+    private(set) var holdsDeliveries = false
 
     private init(
         _ name: String,
@@ -47,6 +49,14 @@ public struct Handler: Sendable {
     package func using(_ objects: AppObjects) -> Handler {
         var handler = self
         handler.objects = objects
+        return handler
+    }
+
+    /// Returns a copy whose wakes deliver nothing to delegates of sessions before the handler calls
+    /// `release()` of the run's sessions.
+    package func holdingDeliveries() -> Handler {
+        var handler = self
+        handler.holdsDeliveries = true
         return handler
     }
 

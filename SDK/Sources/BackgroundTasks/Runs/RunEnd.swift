@@ -23,12 +23,13 @@ struct RunEnd {
     init(of handler: Handler, _ context: TaskContext) async {
         do {
             self.init(BG_OK, "")
-            context.beginSessions()
+            context.beginSessions(holdsDeliveries: handler.holdsDeliveries)
             do {
                 payload = try await handler.body(context) ?? Data()
             } catch {
                 // The host tells the next run of the same ends, but delegates must not be called without
                 // a run.
+                context.usedSessions?.release()
                 await context.usedSessions?.drain()
                 throw error
             }

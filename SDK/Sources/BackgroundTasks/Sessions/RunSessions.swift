@@ -12,6 +12,8 @@ package final class RunSessions: Sendable {
         var stops: [@Sendable () -> Void] = []
         /// The kept ends of sessions whose wake the run is not.
         var others: [String: SessionEnds] = [:]
+        /// Deliveries that wait for `release()`; `nil` while deliveries happen at once.
+        var held: [@Sendable () -> Void]?
     }
 
     /// The ended transfers in the parameters of a wake; `nil` if the run is no wake.
@@ -37,6 +39,27 @@ package final class RunSessions: Sendable {
         return (wake.map { [$0] } ?? []) + others
     }
 
+    /// Makes further deliveries wait for `release()`.
+    func hold() { state.withLock { $0.held = [] } }
+
+    /// Performs the deliveries that wait, and from now on all others at once; further calls do nothing.
+    package func release() {
+        let held = state.withLock { state in
+            defer { state.held = nil }
+            return state.held ?? []
+        }
+        for delivery in held { delivery() }
+    }
+
+    /// Performs a delivery, at once unless deliveries wait.
+    package func deliver(_ delivery: @escaping @Sendable () -> Void) {
+        let waits = state.withLock { state in
+            state.held?.append(delivery)
+            return state.held != nil
+        }
+        if !waits { delivery() }
+    }
+
     package func enter() { state.withLock { $0.open += 1 } }
 
     package func leave() {
@@ -49,10 +72,16 @@ package final class RunSessions: Sendable {
         waiter?.resume()
     }
 
-    /// Calls a closure once when the run is cancelled; at once if it already was.
-    package func onStop(_ context: TaskContext, _ body: @escaping @Sendable () -> Void) {
-        state.withLock { $0.stops.append(body) }
-        if context.stopReason != nil { stop() }
+    /// Calls a closure once when the run is cancelled.
+    ///
+    /// - Returns: `false` if it already was; then the closure is not called.
+    package func onStop(_ context: TaskContext, _ body: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            // `stop()` follows the reason, and takes what was added before it.
+            guard context.stopReason == nil else { return false }
+            state.stops.append(body)
+            return true
+        }
     }
 
     func stop() {
@@ -80,15 +109,21 @@ extension TaskContext {
     public var wakeSession: String? { isWake ? sessions.wake?.session : nil }
 
     /// Prepares sessions as the run starts.
-    func beginSessions() {
+    ///
+    /// - Parameter holdsDeliveries: whether the deliveries of a wake wait until the handler releases
+    ///   them.
+    func beginSessions(holdsDeliveries: Bool) {
         // The host needs an answer for each end in the parameters, also if there is no session.
         if isWake { _ = sessions }
+        if isWake, holdsDeliveries { sessions.hold() }
         RunStarts.perform(in: self)
     }
 
     /// Waits for all calls of delegates, then reports delivered and undelivered ends to the host.
     func endSessions() async {
         guard let sessions = usedSessions else { return }
+        // A handler that has not released them, such as after an error, loses none.
+        sessions.release()
         await sessions.drain()
         for ends in sessions.all { ends.settle(of: self) }
     }

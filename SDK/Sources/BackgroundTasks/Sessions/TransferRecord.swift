@@ -43,12 +43,19 @@ package struct TransferRecord: Decodable, Sendable {
     /// The path of the file; `nil` if there is none.
     package var path: String? { file.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The key of the request in the session; `nil` if other code started the transfer.
-    var key: String? {
+    private var stored: TransferKey? {
         // Any other text is of the code that started the transfer.
-        continuation.flatMap { try? JSONDecoder().decode(TransferKey.self, from: Data($0.utf8)) }?
-            .request
+        continuation.flatMap { try? JSONDecoder().decode(TransferKey.self, from: Data($0.utf8)) }
     }
+
+    /// The key of the request in the session; `nil` if other code started the transfer.
+    var key: String? { stored?.request }
+
+    /// The method of the request; `nil` if other code started the transfer.
+    package var method: String? { key?.split(separator: " ").first.map(String.init) }
+
+    /// Whether a data task started the transfer; `nil` if the record does not say so.
+    package var isData: Bool? { stored.map { $0.data ?? false } }
 
     /// Whether the server responded with a failure status.
     package var isRefusal: Bool {
@@ -72,5 +79,7 @@ package struct TransferRecord: Decodable, Sendable {
 /// It does not identify the waiting code, since the host must treat two requests for the same
 /// resource as one.
 struct TransferKey: Codable {
-    package var request: String
+    var request: String
+    /// Whether a data task started the transfer.
+    var data: Bool?
 }

@@ -17,6 +17,8 @@ package struct TransferRequest: Sendable {
     let flags: UInt32
     let idleTimeout: TimeInterval
     let totalTimeout: TimeInterval
+    /// Whether a data task starts it, so that its delegate gets data, also in a wake.
+    package var isData = false
 
     package init(
         session: String,
@@ -62,7 +64,9 @@ package struct TransferRequest: Sendable {
         _ body: (UnsafePointer<bg_transfer_request>) -> bg_status
     ) throws -> bg_status {
         let lines = try FetchRequest(url, headers: headers).headerLines()
-        let continuation = try JSON.encode(TransferKey(request: key))
+        let continuation = try JSON.encode(
+            TransferKey(request: key, data: isData ? true : nil)
+        )
         // One allocation for all texts, instead of nested closures for each.
         let texts = LentTexts([
             session, url.absoluteString, method, lines, upload ?? "",

@@ -25,8 +25,16 @@ package struct Transfers: @unchecked Sendable {
     /// - Throws: `HostFailure`, or a `FetchError` if the request cannot be sent.
     package func begin(_ request: TransferRequest, of run: bg_run) throws -> String {
         var transfer = bg_transfer()
-        let status = try request.withCRequest { request in
-            table.begin?(host.pointer, run, request, &transfer) ?? BG_E_ABSENT
+        var status = BG_E_ABSENT
+        // The host refuses an equal request under way that has another continuation, which says the
+        // kind of the task: the first kind counts.
+        for isData in request.upload == nil ? [request.isData, !request.isData] : [false] {
+            var request = request
+            request.isData = isData
+            status = try request.withCRequest { request in
+                table.begin?(host.pointer, run, request, &transfer) ?? BG_E_ABSENT
+            }
+            guard status == BG_E_ARG else { break }
         }
         guard status == BG_OK else { throw HostFailure(status: status) }
         return withUnsafeBytes(of: transfer.id) {
