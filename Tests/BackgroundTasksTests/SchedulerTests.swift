@@ -10,6 +10,20 @@ import Testing
 struct SchedulerTests {
     struct Note: Codable { var title: String }
 
+    @Test func `A date in the distant future is the last one that the host accepts`() async throws {
+        let plugin = try TestPlugin {
+            Handler("a") { _ in
+                let request = BGAppRefreshTaskRequest(identifier: "r")
+                request.earliestBeginDate = .distantFuture
+                try BGTaskScheduler.shared.submit(request)
+            }
+        }
+        #expect(try await plugin.end().status == BG_OK)
+        let submitted = plugin.host.state.withLock { $0.submissions.map(\.earliest) }
+        // The host counts nanoseconds in 64 bits.
+        #expect(submitted == [Int64.max / 1_000_000])
+    }
+
     @Test func `Requests reach the host with all their fields`() async throws {
         let plugin = try TestPlugin {
             Handler("a") { context in

@@ -25,6 +25,26 @@ public struct AppStorage<Value> {
         }
     }
 
+    /// For a number, of which another type may be stored: as on iOS, it is converted if that is exact.
+    private init(
+        number key: String,
+        _ otherwise: Value,
+        _ store: UserDefaults?,
+        _ convert: @escaping (Double) -> Value?
+    ) {
+        let store = store ?? .standard
+        let read: () -> Value? = {
+            switch store.object(forKey: key) {
+            case let value as Value: value
+            case let value as Bool: convert(value ? 1 : 0)
+            case let value as Int: Double(exactly: value).flatMap(convert)
+            case let value as Double: convert(value)
+            default: nil
+            }
+        }
+        self.init(read, otherwise) { store.set($0 as Any?, forKey: key) }
+    }
+
     /// The stored value; the property's initial value if none is stored.
     public var wrappedValue: Value {
         get { read() }
@@ -35,21 +55,21 @@ public struct AppStorage<Value> {
 extension AppStorage where Value == Bool {
     /// Stores a `Bool`; the property's initial value applies until a value is set.
     public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-        self.init(plain: key, wrappedValue, store)
+        self.init(number: key, wrappedValue, store) { $0 == 0 ? false : $0 == 1 ? true : nil }
     }
 }
 
 extension AppStorage where Value == Int {
     /// Stores an `Int`; the property's initial value applies until a value is set.
     public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-        self.init(plain: key, wrappedValue, store)
+        self.init(number: key, wrappedValue, store, Int.init(exactly:))
     }
 }
 
 extension AppStorage where Value == Double {
     /// Stores a `Double`; the property's initial value applies until a value is set.
     public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-        self.init(plain: key, wrappedValue, store)
+        self.init(number: key, wrappedValue, store) { $0 }
     }
 }
 

@@ -22,9 +22,9 @@ extension UIApplication {
     /// - Parameters:
     ///   - taskName: ignored.
     ///   - expirationHandler: called once when the run is cancelled, on a thread of the host, for
-    ///     at most 100 ms; it should end the work. Without a handler, a cancelled run no longer
-    ///     waits.
-    /// - Returns: the identifier; `.invalid` outside a run.
+    ///     at most 100 ms, unless the background task was ended; it should end the work. Without a
+    ///     handler, a cancelled run no longer waits.
+    /// - Returns: the identifier; `.invalid` outside a run, and in a run that was cancelled.
     public func beginBackgroundTask(
         withName taskName: String? = nil,
         expirationHandler: (() -> Void)? = nil
@@ -75,9 +75,15 @@ public typealias UIBackgroundRefreshStatus = BackgroundRefreshStatus
 
 /// The background tasks that keep runs in progress.
 private enum BackgroundAssertions {
+    private struct Assertion {
+        let sessions: RunSessions
+        /// Called once, if the run is cancelled before the end; `nil` then ends the background task.
+        var handler: (@Sendable () -> Void)?
+    }
+
     private struct State {
         var last = 0
-        var sessions: [UIBackgroundTaskIdentifier: RunSessions] = [:]
+        var assertions: [UIBackgroundTaskIdentifier: Assertion] = [:]
     }
 
     private static let state = Mutex(State())
@@ -91,14 +97,27 @@ private enum BackgroundAssertions {
         let identifier = state.withLock { state in
             state.last += 1
             let identifier = UIBackgroundTaskIdentifier(rawValue: state.last)
-            state.sessions[identifier] = sessions
+            state.assertions[identifier] = Assertion(sessions: sessions, handler: handler)
             return identifier
         }
-        sessions.onStop(context) { (handler ?? { end(identifier) })() }
+        guard sessions.onStop(context, { expire(identifier) }) else {
+            // The caller does not know the identifier yet, so its handler could not end it.
+            end(identifier)
+            return .invalid
+        }
         return identifier
     }
 
     static func end(_ identifier: UIBackgroundTaskIdentifier) {
-        state.withLock { $0.sessions.removeValue(forKey: identifier) }?.leave()
+        state.withLock { $0.assertions.removeValue(forKey: identifier) }?.sessions.leave()
+    }
+
+    private static func expire(_ identifier: UIBackgroundTaskIdentifier) {
+        let handler = state.withLock { state in
+            let handler = state.assertions[identifier]?.handler
+            state.assertions[identifier]?.handler = nil
+            return handler
+        }
+        if let handler { handler() } else { end(identifier) }
     }
 }

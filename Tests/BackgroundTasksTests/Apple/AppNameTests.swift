@@ -54,6 +54,32 @@ struct AppNameTests {
         #expect(try await host.launchAndExpire("untold").outcome == .succeeded)
     }
 
+    @Test func `A background task that was ended, or is begun too late, does not expire`()
+        async throws
+    {
+        let plugin = Plugin(id: "org.example.app", version: "1") {
+            Handler("ended") { context in
+                let work = UIApplication.shared.beginBackgroundTask {
+                    context.log(.info, "expired")
+                }
+                UIApplication.shared.endBackgroundTask(work)
+                try? await context.sleep(for: .seconds(3600))
+            }
+            Handler("late") { context in
+                try? await context.sleep(for: .seconds(3600))
+                let work = UIApplication.shared.beginBackgroundTask {
+                    context.log(.info, "expired")
+                }
+                context.log(.info, "invalid: \(work == .invalid)")
+            }
+        }
+        let host = try TestHost(plugin)
+        #expect(try await host.launchAndExpire("ended").outcome == .succeeded)
+        #expect(host.logs.isEmpty)
+        #expect(try await host.launchAndExpire("late").outcome == .succeeded)
+        #expect(host.logs.map(\.message) == ["invalid: true"])
+    }
+
     private final class Delegate: UIResponder, UIApplicationDelegate,
         UNUserNotificationCenterDelegate
     {

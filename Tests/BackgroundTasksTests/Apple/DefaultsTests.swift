@@ -181,4 +181,27 @@ final class DefaultsTests {
         }
         #expect(told == ["3", "4", "Ada"])
     }
+
+    @Test func `A stored property reads a number of another type if that is exact`() async throws {
+        struct Settings {
+            @AppStorage("whole") var whole = 0.5
+            @AppStorage("half") var half = 3
+            @AppStorage("even") var even = 3
+            @AppStorage("one") var one = false
+            @AppStorage("text") var text = 0.5
+        }
+        let told = try await run { defaults in
+            defaults.set(7, forKey: "whole")
+            defaults.set(1.5, forKey: "half")
+            defaults.set(2.0, forKey: "even")
+            defaults.set(1, forKey: "one")
+            defaults.set("9", forKey: "text")
+            let settings = Settings()
+            return [
+                "\(settings.whole)", "\(settings.half)", "\(settings.even)", "\(settings.one)",
+                "\(settings.text)",
+            ]
+        }
+        #expect(told == ["7.0", "3", "2", "true", "0.5"])
+    }
 }

@@ -110,6 +110,28 @@ struct LaunchHandlerTests {
         #expect(events.all == (1...20).map { "\($0) a" })
     }
 
+    @Test func `A task that is over retains no expiration handler`() async throws {
+        let plugin = Plugin(id: "org.example.launch", version: "1", app: ExpiringApp.self)
+        let host = try TestHost(plugin)
+        #expect(try await host.launchAndExpire("a").outcome == .cancelled)
+        #expect(host.logs.map(\.message) == ["retained: false"])
+    }
+
+    private struct ExpiringApp: App {
+        init() {
+            BGTaskScheduler.shared.register(forTaskWithIdentifier: "a") { task in
+                let context = TaskContext.current
+                task.expirationHandler = {
+                    task.setTaskCompleted(success: false)
+                    task.expirationHandler = {}
+                    context?.log(.info, "retained: \(task.expirationHandler != nil)")
+                }
+            }
+        }
+
+        var body: some Scene { WindowGroup {} }
+    }
+
     @Test func `An error has a description for people`() {
         struct Told: LocalizedError { var errorDescription: String? { "told" } }
         struct Plain: Error {}

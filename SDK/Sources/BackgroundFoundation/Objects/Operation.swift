@@ -18,11 +18,16 @@ open class Operation: NSObject, @unchecked Sendable {
         var block: (@Sendable () -> Void)?
         var dependencies: [Operation] = []
         var ended: (@Sendable () -> Void)?
+        /// The queue that has it.
+        weak var queue: OperationQueue?
+        /// Queues with operations that wait for this one; retained, so that these start.
+        var waiting: [ObjectIdentifier: OperationQueue] = [:]
     }
 
     private struct Ends {
         var block: (@Sendable () -> Void)?
         var ended: (@Sendable () -> Void)?
+        var waiting: [OperationQueue] = []
     }
 
     private let state = Mutex(State())
@@ -46,10 +51,19 @@ open class Operation: NSObject, @unchecked Sendable {
             state.isExecuting = false
             state.isFinished = true
         }
+        endIfFinished()
     }
 
     /// Cancels the operation cooperatively; running work must check `isCancelled`.
-    open func cancel() { state.withLock { $0.isCancelled = true } }
+    ///
+    /// An operation of a queue that waits for others then waits no longer, and ends without its work.
+    open func cancel() {
+        let queue = state.withLock { state in
+            state.isCancelled = true
+            return state.queue
+        }
+        queue?.startNext()
+    }
 
     /// Whether the operation was cancelled.
     open var isCancelled: Bool { state.withLock { $0.isCancelled } }
@@ -64,7 +78,24 @@ open class Operation: NSObject, @unchecked Sendable {
 
     /// Adds an operation that must finish before this one starts.
     open func addDependency(_ operation: Operation) {
-        state.withLock { $0.dependencies.append(operation) }
+        let queue = state.withLock { state in
+            state.dependencies.append(operation)
+            return state.queue
+        }
+        if let queue { operation.add(waiting: queue) }
+    }
+
+    /// Notes the queue that has the operation, which the operations that it waits for tell of their end.
+    func join(_ queue: OperationQueue) {
+        state.withLock { $0.queue = queue }
+        for dependency in dependencies { dependency.add(waiting: queue) }
+    }
+
+    private func add(waiting queue: OperationQueue) {
+        // After its end, the queue finds it finished.
+        state.withLock { state in
+            if !state.isOver { state.waiting[ObjectIdentifier(queue)] = queue }
+        }
     }
 
     /// A closure that is called once the operation has finished, or at once if it already has.
@@ -104,11 +135,17 @@ open class Operation: NSObject, @unchecked Sendable {
             defer {
                 state.block = nil
                 state.ended = nil
+                state.waiting = [:]
             }
-            return Ends(block: state.block, ended: state.ended)
+            return Ends(
+                block: state.block,
+                ended: state.ended,
+                waiting: Array(state.waiting.values)
+            )
         }
         ends.block?()
         ends.ended?()
+        for queue in ends.waiting { queue.startNext() }
     }
 }
 

@@ -72,6 +72,7 @@ public final class OperationQueue: Sendable {
     /// Adds an operation, which starts when it is ready and the limit permits.
     public func addOperation(_ operation: Operation) {
         state.withLock { $0.entries.append(Entry(operation: operation, context: .current)) }
+        operation.join(self)
         startNext()
     }
 
@@ -83,7 +84,8 @@ public final class OperationQueue: Sendable {
     /// Cancels all waiting and running operations.
     public func cancelAllOperations() { for operation in operations { operation.cancel() } }
 
-    private func startNext() {
+    /// Starts the operations that are ready.
+    func startNext() {
         while let entry = takeReady() {
             let run: @Sendable () -> Void = {
                 TaskContext.$current.withValue(entry.context) {

@@ -28,12 +28,13 @@ extension Duration {
 }
 
 extension Date {
-    /// Whole milliseconds since 1970, clamped to the range of the ABI, from 0, which means "at
-    /// once".
+    /// Whole milliseconds since 1970, from 0, which means "at once", to the last that the host accepts,
+    /// whose nanoseconds are in the range of `Int64`: `Date.distantFuture` is beyond that.
     package var unixMilliseconds: Int64 {
         let value = (timeIntervalSince1970 * 1000).rounded()
         guard value > 0 else { return 0 }
-        return Int64(exactly: value) ?? .max
+        let last = Int64.max / 1_000_000
+        return min(Int64(exactly: value) ?? last, last)
     }
 
     /// Converts seconds and their fraction separately: nanoseconds since 1970 exceed the precision

@@ -30,11 +30,10 @@ public class BGTask: @unchecked Sendable {
         get { locked { $0.expiration } }
         set {
             let isLate = locked { state in
-                guard state.hasExpired, state.success == nil else {
-                    state.expiration = newValue
-                    return false
-                }
-                return true
+                // After the end it is never called, and must not retain what it captures.
+                let isOpen = state.success == nil
+                state.expiration = isOpen && !state.hasExpired ? newValue : nil
+                return isOpen && state.hasExpired
             }
             if isLate { newValue?() }
         }
