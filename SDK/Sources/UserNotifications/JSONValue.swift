@@ -36,7 +36,7 @@ enum JSONValue: Codable, Sendable {
     private static func unfit(_ value: Any) -> UNError {
         UNError(
             .contentProvidingInvalid,
-            "`userInfo` has a value of type \(type(of: value)), which JSON cannot hold: a text of it can be stored"
+            "`userInfo` has a value of type \(type(of: value)), which JSON cannot hold; store a text or a number"
         )
     }
 

@@ -138,14 +138,15 @@ struct PendingNotification: Decodable {
     var time_zone: String?
 
     var request: UNNotificationRequest {
-        let content = UNMutableNotificationContent()
-        content.title = title ?? ""
-        content.subtitle = subtitle ?? ""
-        content.body = body ?? ""
-        content.threadIdentifier = thread ?? ""
-        content.categoryIdentifier = category ?? ""
-        content.interruptionLevel = level.flatMap(UNNotificationInterruptionLevel.init) ?? .active
-        content.userInfo = user_info?.object ?? [:]
+        let content = UNMutableNotificationContent(
+            title: title,
+            subtitle: subtitle,
+            body: body,
+            thread: thread,
+            category: category,
+            level: level.flatMap(UNNotificationInterruptionLevel.init),
+            userInfo: user_info
+        )
         return UNNotificationRequest(identifier: id, content: content, trigger: trigger)
     }
 

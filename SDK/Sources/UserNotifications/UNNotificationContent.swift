@@ -104,6 +104,28 @@ public final class UNMutableNotificationContent: UNNotificationContent {
     }
 }
 
+extension UNMutableNotificationContent {
+    /// The content as the host tells it; `nil` is the default.
+    convenience init(
+        title: String?,
+        subtitle: String?,
+        body: String?,
+        thread: String?,
+        category: String?,
+        level: UNNotificationInterruptionLevel?,
+        userInfo: JSONValue?
+    ) {
+        self.init()
+        self.title = title ?? ""
+        self.subtitle = subtitle ?? ""
+        self.body = body ?? ""
+        threadIdentifier = thread ?? ""
+        categoryIdentifier = category ?? ""
+        interruptionLevel = level ?? .active
+        self.userInfo = userInfo?.object ?? [:]
+    }
+}
+
 /// How much a notification may disturb.
 public enum UNNotificationInterruptionLevel: Int, Sendable {
     case passive, active, timeSensitive, critical

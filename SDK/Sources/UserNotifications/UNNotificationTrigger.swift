@@ -121,7 +121,7 @@ public final class UNCalendarNotificationTrigger: UNNotificationTrigger {
         guard let name = zone.name(at: .currentForRun) else {
             throw UNError(
                 .notificationInvalidNoDate,
-                "no time zone of the system is always \(zone.secondsFromGMT() / 60) minutes from UTC"
+                "no time zone is always \(zone.secondsFromGMT() / 60) minutes from UTC; name one, or whole hours"
             )
         }
         return name

@@ -262,16 +262,15 @@ extension Handler {
         var userInfo: JSONValue?
 
         var content: UNNotificationContent {
-            let content = UNMutableNotificationContent()
-            content.title = title ?? ""
-            content.subtitle = subtitle ?? ""
-            content.body = body ?? ""
-            content.threadIdentifier = thread ?? ""
-            content.categoryIdentifier = category ?? ""
-            content.interruptionLevel =
-                level.flatMap(UNNotificationInterruptionLevel.init(name:)) ?? .active
-            content.userInfo = userInfo?.object ?? [:]
-            return content
+            UNMutableNotificationContent(
+                title: title,
+                subtitle: subtitle,
+                body: body,
+                thread: thread,
+                category: category,
+                level: level.flatMap(UNNotificationInterruptionLevel.init(name:)),
+                userInfo: userInfo
+            )
         }
     }
 
