@@ -101,11 +101,7 @@ extension Engine {
 
     mutating func cancelPending(_ identifier: String) -> Int32 {
         guard subject.maySubmit(identifier, scheduler.catalog) else { return BG_E_PERM }
-        guard
-            scheduler.catalog.task(for: identifier).map({
-                scheduler.catalog.tasks[$0].kind.isSubmittedByPlugins
-            }) == true
-        else { return BG_E_ABSENT }
+        guard scheduler.catalog.isSubmittedByPlugins(identifier) else { return BG_E_ABSENT }
         return withdraw(identifier) ? BG_OK : BG_E_ABSENT
     }
 

@@ -29,11 +29,12 @@ struct Expire: ClientCommand {
         try await ask { client, console in
             let answer = try await client.expire(run: run)
             guard !output.json else { return console.answer(json: answer.json) }
+            let run = "run \(answer.value.run) of \(TerminalText.escaped(answer.value.task))"
+            guard answer.value.graceSeconds > .zero else {
+                return console.answer("\(run) had not begun and has ended\n")
+            }
             let grace = HumanText.duration(answer.value.graceSeconds)
-            console.answer(
-                "run \(answer.value.run) of \(TerminalText.escaped(answer.value.task)) was told to "
-                    + "stop and has \(grace) for it\n"
-            )
+            console.answer("\(run) was told to stop and has \(grace) for it\n")
         }
     }
 }

@@ -305,9 +305,8 @@ final class PluginCalls {
             replies.answer(call, executor, CallStatus.permission)
             return
         }
-        let catalog = dispatcher.scheduler.catalog
-        let isItsOwn = catalog.task(for: task).map { catalog.tasks[$0].kind.isSubmittedByPlugins }
-        let isWithdrawn = isItsOwn == true && withdraw(task)
+        let isWithdrawn =
+            dispatcher.scheduler.catalog.isSubmittedByPlugins(task) && withdraw(task)
         replies.answer(call, executor, isWithdrawn ? CallStatus.ok : CallStatus.absent)
     }
 
